@@ -1,0 +1,1 @@
+"""GPU Decision Lab: measure, judge and price GPU configurations, and write down the decision."""

@@ -1,0 +1,1 @@
+"""From records to a decision: pure functions, without any input or output."""

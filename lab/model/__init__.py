@@ -1,0 +1,1 @@
+"""The nouns of the product: frozen, typed, without any input or output."""

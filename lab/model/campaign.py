@@ -1,0 +1,89 @@
+"""One decision question with all that answers it, as read from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lab.errors import Fault
+from lab.model.attempt import Record
+from lab.model.catalogue import CalendarTask, Deliverable, Expense, Offer, PackageChoice
+from lab.model.evidence import Evidence
+from lab.model.manifest import Manifest
+from lab.model.protocol import Protocol
+
+
+@dataclass(frozen=True)
+class CorpusFacts:
+    """What is known of one corpus: its size and fingerprint (content and order), labels and subgroup sizes."""
+
+    id: str
+    size: int
+    sha256: str
+    labels: tuple[str, ...]
+    label_counts: Mapping[str, int]
+    groups: Mapping[str, Mapping[str, int]]
+    tuning_sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A sealed value that differs now: its name (`protocol.threshold`, `corpora.a.sha256`), before and after."""
+
+    name: str
+    sealed: str | None
+    now: str | None
+
+
+@dataclass(frozen=True)
+class Seal:
+    """The seal of a campaign and how what is declared now compares with it.
+
+    Attributes:
+        fingerprint: sha256 of the canonical JSON of what is sealed.
+        sealed_at: ISO 8601 with offset.
+        changes: what differs from the sealed values now; empty when the seal holds.
+    """
+
+    fingerprint: str
+    sealed_at: str
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What stays of a machine as observed: `facts` are flat (`torch` -> `2.13.0`), names without people or hosts."""
+
+    fingerprint: str
+    device_names: tuple[str, ...]
+    facts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Everything that a decision is made from.
+
+    Attributes:
+        records: attempts in order of start; hand-filled rows are `declared`.
+        evidence: attempt id to what its predictions file shows; absent where there is no file or it could not be read.
+        evidence_faults: attempt id to why its predictions could not be examined.
+        seal: None before the seal.
+        notices: what the readers noticed and the report must say (a measured cell changed by hand, hidden rows ...).
+        inputs: path in the folder -> sha256 of every file the decision was made from.
+    """
+
+    manifest: Manifest
+    protocol: Protocol
+    corpora: Mapping[str, CorpusFacts]
+    records: tuple[Record, ...]
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    evidence_faults: Mapping[str, Fault] = field(default_factory=dict)
+    environments: Mapping[str, Environment] = field(default_factory=dict)
+    choices: tuple[PackageChoice, ...] = ()
+    offers: tuple[Offer, ...] = ()
+    expenses: tuple[Expense, ...] = ()
+    calendar: tuple[CalendarTask, ...] = ()
+    deliverables: tuple[Deliverable, ...] = ()
+    seal: Seal | None = None
+    notices: tuple[Fault, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)

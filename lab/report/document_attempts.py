@@ -1,0 +1,91 @@
+"""Every attempt with all its columns, its verdict and the evidence behind it, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from lab.messages import Messages
+from lab.model.attempt import COLUMNS, Record
+from lab.model.campaign import Campaign
+from lab.model.decision import Decision, Verdict
+from lab.model.evidence import Evidence
+from lab.report.document_plain import Json, plain, said, said_fault
+
+_NOT_JUDGED_HERE = ("corpus_accepted",)  # the verdict's word, which the verdict holds under another name
+
+
+def attempts(campaign: Campaign, decision: Decision, texts: Messages) -> list[Json]:
+    """One entry an attempt, in the campaign's order: the columns of `raw-results` and what lies behind them.
+
+    Judged columns come from the verdict, which is recomputed; the others are as recorded. `missing` maps a column to
+    the key of the reason that it is empty. The worker's process is left out: it says nothing once it has ended.
+    """
+    excluded = {one.attempt_id for one in decision.exclusions}
+    return [_attempt(record, campaign, decision.verdicts, excluded, texts) for record in campaign.records]
+
+
+def _attempt(
+    record: Record, campaign: Campaign, verdicts: Mapping[str, Verdict], excluded: set[str], texts: Messages
+) -> Json:
+    attempt_id = record.attempt.attempt_id
+    verdict = verdicts.get(attempt_id)
+    evidence = campaign.evidence.get(attempt_id)
+    fault = campaign.evidence_faults.get(attempt_id)
+    details = record.details
+    return {
+        **_columns(record, verdict),
+        "excluded": bool(record.attempt.excluded) or attempt_id in excluded,
+        "declared": record.declared,
+        "verdict": _verdict(verdict, texts) if verdict else None,
+        "evidence": _evidence(evidence) if evidence else None,
+        "evidence_fault": said_fault(fault, texts) if fault else None,
+        "ended_because": said(details.ended_because, texts) if details.ended_because else None,
+        "missing": dict(sorted(details.missing.items())),
+        "devices": [asdict(device) for device in details.devices],
+        "host_peak_bytes": details.host_peak_bytes,
+        "counts": dict(sorted(details.counts.items())),
+        "readings": dict(sorted(details.readings.items())),
+        "facts": dict(sorted(details.facts.items())),
+    }
+
+
+def _columns(record: Record, verdict: Verdict | None) -> Json:
+    row: Json = {column.name: plain(getattr(record.attempt, column.name)) for column in COLUMNS}
+    if verdict is not None:
+        judged = [one.name for one in COLUMNS if one.owner == "judged" and one.name not in _NOT_JUDGED_HERE]
+        row.update({name: plain(getattr(verdict, name)) for name in judged})
+        row["corpus_accepted"] = verdict.verdict
+    return row
+
+
+def _verdict(verdict: Verdict, texts: Messages) -> Json:
+    subgroups = [
+        {"group": group, "value": value, "metric_value": metric, "threshold": threshold, "inputs": inputs}
+        for (group, value), (metric, threshold, inputs) in sorted(verdict.subgroups.items())
+    ]
+    return {
+        "verdict": verdict.verdict,
+        "control": verdict.control,
+        **said(verdict.reason, texts),
+        "subgroups": subgroups,
+    }
+
+
+def _evidence(evidence: Evidence) -> Json:
+    return {
+        "expected": evidence.expected,
+        "observed": evidence.observed,
+        "duplicates": evidence.duplicates,
+        "missing": evidence.missing,
+        "unexpected": evidence.unexpected,
+        "first_duplicates": list(evidence.first_duplicates),
+        "first_missing": list(evidence.first_missing),
+        "first_unexpected": list(evidence.first_unexpected),
+        "near_matches": [list(pair) for pair in evidence.near_matches],
+        "bad_line_count": evidence.bad_line_count,
+        "bad_label_count": evidence.bad_label_count,
+        "bad_labels": list(evidence.bad_labels),
+        "without_reference": evidence.without_reference,
+        "altered": evidence.altered,
+    }

@@ -1,0 +1,136 @@
+"""The decision, its variants with their gates and prices, and what tells them apart, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from lab.messages import Messages
+from lab.model.campaign import Campaign
+from lab.model.catalogue import Offer, Window
+from lab.model.decision import Decision, Gate, Summary, VariantDecision
+from lab.report.document_plain import Json, amount, hours, moment, plain, said
+
+
+def decision(answer: Decision, texts: Messages) -> Json:
+    """The answer with its reasons; `example_price` when a price of the demo's catalogue is behind its amounts."""
+    behind = {answer.variant} if answer.variant else set(answer.contenders)
+    return {
+        "status": answer.status,
+        "variant": answer.variant,
+        "committed": amount(answer.committed),
+        "currency": answer.currency,
+        "cost_per_validated_corpus": amount(answer.cost_per_validated_corpus),
+        "example_price": any(_example(one) for one in answer.variants if one.id in behind),
+        "contenders": list(answer.contenders),
+        "reasons": [said(one, texts) for one in answer.reasons],
+        "next_steps": [said(one, texts) for one in answer.next_steps],
+        "sensitivity": [said(one, texts) for one in answer.sensitivity],
+        "warnings": [said(one, texts) for one in answer.warnings],
+    }
+
+
+def limits(answer: Decision, texts: Messages) -> Json:
+    """What the decision covers and what it does not."""
+    return {
+        "covers": [said(one, texts) for one in answer.covers],
+        "does_not_cover": [said(one, texts) for one in answer.does_not_cover],
+    }
+
+
+def variants(campaign: Campaign, answer: Decision, texts: Messages) -> list[Json]:
+    """Every variant with its gates, figures, package and cost; amounts as text, the window in hours."""
+    return [_variant(campaign, one, texts) for one in answer.variants]
+
+
+def separations(answer: Decision, texts: Messages) -> list[Json]:
+    """Every pair of variants on each corpus: whether their durations tell them apart, and what blocks it."""
+    return [
+        {
+            "corpus": one.corpus,
+            "seed": one.seed,
+            "a": one.a,
+            "b": one.b,
+            "separated": one.separated,
+            "blocked_by": one.blocked_by,
+            "faster": one.faster,
+            "gap_s": one.gap_s,
+            "range_s": one.range_s,
+            "p_value": one.p_value,
+            "p_adjusted": one.p_adjusted,
+            "more_passes": one.more_passes,
+            **said(one.reason, texts),
+        }
+        for one in answer.separations
+    ]
+
+
+def exclusions(answer: Decision, texts: Messages) -> list[Json]:
+    """Attempts left out of the figures, by which rule; `attested` when a person vouches for it."""
+    return [
+        {"attempt_id": one.attempt_id, "rule": one.rule, "attested": one.attested, **said(one.reason, texts)}
+        for one in answer.exclusions
+    ]
+
+
+def _example(variant: VariantDecision) -> bool:
+    return variant.offer is not None and variant.offer.example
+
+
+def _variant(campaign: Campaign, one: VariantDecision, texts: Messages) -> Json:
+    declared = campaign.manifest.variant(one.id)
+    choice = next((choice for choice in campaign.choices if choice.variant == one.id), None)
+    return {
+        "id": one.id,
+        "gpu": declared.gpu if declared else None,
+        "eligible": one.eligible,
+        "gates": [_gate(gate, texts) for gate in one.gates],
+        "summaries": [_summary(summary, texts) for summary in one.summaries],
+        "offer": _offer(one.offer) if one.offer else None,
+        "days": choice.days if choice else None,
+        "lots": choice.lots if choice else None,
+        "periods": choice.periods if choice else None,
+        "rental_reference": choice.rental_reference if choice else None,
+        "cards": one.cards,
+        "covers_hours": hours(one.covers_hours),
+        "window": _window(one.window) if one.window else None,
+        "committed": amount(one.committed),
+        "currency": one.currency,
+        "example_price": _example(one),
+        "accepted_deliverables": one.accepted_deliverables,
+        "cost_status": one.cost_status,
+        "cost_per_validated_corpus": amount(one.cost_per_validated_corpus),
+        "warnings": [said(warning, texts) for warning in one.warnings],
+    }
+
+
+def _gate(gate: Gate, texts: Messages) -> Json:
+    return {"gate": gate.gate, "result": gate.result, **said(gate.reason, texts)}
+
+
+def _summary(one: Summary, texts: Messages) -> Json:
+    return {
+        "corpus": one.corpus,
+        "seed": one.seed,
+        "attempts": one.attempts,
+        "accepted": one.accepted,
+        "rejected": one.rejected,
+        "unassessed": one.unassessed,
+        "failed": one.failed,
+        "excluded": one.excluded,
+        "durations_s": list(one.durations_s),
+        "median_s": one.median_s,
+        "min_s": one.min_s,
+        "max_s": one.max_s,
+        "median_metric": one.median_metric,
+        "warnings": [said(warning, texts) for warning in one.warnings],
+    }
+
+
+def _offer(offer: Offer) -> Json:
+    row = {column.name: plain(getattr(offer, column.name)) for column in fields(offer)}
+    return {**row, "price": str(offer.price), "memory_gib_per_card": hours(offer.memory_gib_per_card),
+            "minimum_hours": hours(offer.minimum_hours)}  # fmt: skip
+
+
+def _window(window: Window) -> Json:
+    return {"start": moment(window.start), "end": moment(window.end), "hours": hours(window.hours)}

@@ -1,0 +1,83 @@
+"""Model values as plain JSON values: amounts are text with two decimals, absent is None, reasons keep their facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from typing import Any
+
+from lab.errors import Fault
+from lab.messages import Messages
+from lab.model.reason import Reason
+
+Json = dict[str, Any]
+
+
+def amount(value: Decimal | None) -> str | None:
+    """`value` as text with two decimals, ROUND_HALF_UP (the product's method, section 7); None when absent."""
+    return None if value is None else str(value.quantize(Decimal("0.01"), ROUND_HALF_UP))
+
+
+def hours(value: Fraction | Decimal | int | None) -> int | float | None:
+    """Exact hours as a JSON number: an integer when whole."""
+    if value is None:
+        return None
+    exact = Fraction(value)
+    return exact.numerator if exact.denominator == 1 else float(exact)
+
+
+def moment(value: datetime | None) -> str | None:
+    """`value` as ISO 8601 with its offset."""
+    return None if value is None else value.isoformat()
+
+
+def plain(value: object) -> Any:  # noqa: ANN401  (JSON has no narrower type)
+    """A fact of a reason as JSON, with what JSON has no type for (an amount, a moment) under a key that names it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, datetime):
+        return {"moment": value.isoformat()}
+    if isinstance(value, Fraction):
+        return hours(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
+    return str(value)
+
+
+def facts_of(values: Mapping[str, Any], texts: Messages) -> dict[str, object]:
+    """The facts of a message back from JSON, ready for a text in the language of `texts`: money has two decimals."""
+    return {name: _fact(value, texts) for name, value in values.items()}
+
+
+def _fact(value: object, texts: Messages) -> object:
+    if isinstance(value, dict) and set(value) == {"decimal"}:
+        return texts.number(Decimal(value["decimal"]), 2)
+    if isinstance(value, dict) and set(value) == {"moment"}:
+        return texts.date_time(datetime.fromisoformat(value["moment"]))
+    if isinstance(value, list):
+        return [_fact(one, texts) for one in value]
+    return value
+
+
+def said(reason: Reason, texts: Messages) -> Json:
+    """A reason as `{"reason": its text in the campaign's language, "message": {"key", "values"}}`."""
+    values = {name: plain(value) for name, value in reason.values.items()}
+    return {
+        "reason": texts.text(reason.key, **facts_of(values, texts)),
+        "message": {"key": reason.key, "values": values},
+    }
+
+
+def said_fault(fault: Fault, texts: Messages) -> Json:
+    """A notice as `{"reason", "fault": {"slug", "file", "place", "values"}}`."""
+    values = {name: plain(value) for name, value in fault.values.items()}
+    return {
+        "reason": texts.fault(fault),
+        "fault": {"slug": fault.slug, "file": fault.file, "place": fault.place, "values": values},
+    }

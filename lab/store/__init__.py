@@ -1,0 +1,1 @@
+"""All files of a campaign: read strictly, written whole or not at all."""
