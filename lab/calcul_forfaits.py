@@ -1,13 +1,16 @@
-# ruff: noqa: RUF001  (texts keep their language's own apostrophes and spaces)
+# ruff: noqa: E501, RUF001  (in TEXTS a text is one row, with its language's own apostrophes and spaces)
 """Price GPU packages from `tarifs-forfaits.csv`: one file, Python 3.10 or newer, nothing but the standard library.
 
-Copied beside its catalogue it works in any folder; inside `lab` it is the very code that prices everything. Rules: the
-product's method, section 7. Money is `Decimal`, divided as fractions, with two decimals (half up) where it leaves.
+Beside its catalogue it works in any folder; inside `lab` it is the very code that prices everything (the product's
+method, section 7). Money is `Decimal`, divided as fractions, with two decimals (half up) where it leaves.
 """
 
 from __future__ import annotations
 
+import csv
 import io
+import json
+import os
 import re
 import sys
 from dataclasses import dataclass, field, fields
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, NoReturn
 
-    Models = Mapping[str, Sequence[str]]
+    Models = Mapping[str, tuple[str, ...]]
+    Rows = Iterable[tuple[str, Mapping[str, str | None]]]  # (place, column -> text)
 Hours = int | Decimal | Fraction
 LANGUAGES = ("en", "fr", "it")
 
@@ -45,21 +49,20 @@ class CatalogueError(ValueError):
 
 
 _COUNT, _AMOUNT = "[1-9][0-9]{0,5}", r"(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,%d})?"  # neither reads 0
-_NAMES: Callable[[str], tuple[str, ...]] = lambda text: tuple(filter(None, map(str.strip, text.split(";"))))
+_LIST = re.compile("[^; ][^;]*(?<! )").findall
 
 
 @dataclass(frozen=True)
 class Offer:
-    """One row of a catalogue: its columns in order, each cell's form, reader, example and, if it may be empty, absence.
+    """One row of a catalogue; `price` is of a whole lot (`hourly`: of one hour of it), and absent is None.
 
-    `price` is of a whole lot; for `hourly`, of one hour of it. `days` belongs to packages (`forfait`),
-    `increment_minutes` and `minimum_hours` to `hourly`. Absent is None; no `device_names`: not known.
+    `cell` is what the column accepts: form, reader, example and, where it may be empty, what it then is.
     """
 
     gpu: str = field(metadata={"cell": ("[a-z0-9]+([.-][a-z0-9]+)*", str, "rtx-4090")})
     name: str = field(metadata={"cell": (".+", str, "RTX 4090")})
     cards_per_lot: int = field(metadata={"cell": (_COUNT, int, "2")})
-    device_names: tuple[str, ...] = field(metadata={"cell": (".+", _NAMES, "NVIDIA B200", ())})
+    device_names: tuple[str, ...] = field(metadata={"cell": (".+", lambda text: (*_LIST(text),), "NVIDIA B200", ())})
     memory_gib_per_card: Decimal | None = field(metadata={"cell": (_AMOUNT % 6, Decimal, "24", None)})
     model: str = field(metadata={"cell": ("", str, "")})
     days: int | None = field(metadata={"cell": (_COUNT, int, "7")})
@@ -80,7 +83,7 @@ class Offer:
 
 _CELLS = {column.name: column.metadata["cell"] for column in fields(Offer)}
 OFFER_COLUMNS = tuple(_CELLS)
-MODEL_CELLS = {"forfait": ("days",), "hourly": ("increment_minutes", "minimum_hours")}  # of the next three, whose
+MODELS = {"forfait": ("days",), "hourly": ("increment_minutes", "minimum_hours")}  # their own cells, of these three:
 _OF_MODELS = ("days", "increment_minutes", "minimum_hours")
 
 
@@ -96,20 +99,14 @@ class Quote:
     currency: str
     covers_hours: int | Fraction
 
-    def missing_hours(self, window: Hours) -> Fraction:
-        """Hours of `window` that are not covered, exactly; 0 when all of it is."""
-        return max(Fraction(window) - self.covers_hours, Fraction(0))
-
 
 @dataclass(frozen=True)
 class Answer:
-    """The offers that answer a question, each with its quote (None: needs the window); `listing` without `days`."""
+    """Offers that answer a question, as JSON holds them, cheapest first; `listing` when no days were asked for."""
 
-    lines: tuple[tuple[Offer, Quote | None], ...]
+    rows: tuple[Mapping[str, Any], ...]
     listing: bool
-    lots: int
     window: Hours | None
-    accepted: int | None
 
 
 def cents(amount: Decimal | Fraction) -> Decimal:
@@ -127,10 +124,7 @@ def price_package(offer: Offer, lots: int, periods: int = 1) -> Quote:
 
 
 def price_hourly(offer: Offer, window_hours: Hours, lots: int) -> Quote:
-    """The window rounded up to the increment, at least the minimum, x price x lots, in cents.
-
-    ValueError: the offer is not hourly, the window is not above 0 hours, or less than one lot.
-    """
+    """The window rounded up to the increment, at least the minimum, x price x lots; ValueError as `price_package`."""
     if offer.increment_minutes is None or window_hours <= 0 or lots < 1:
         raise ValueError(offer.model, window_hours, lots)
     step = Fraction(offer.increment_minutes, 60)
@@ -140,8 +134,8 @@ def price_hourly(offer: Offer, window_hours: Hours, lots: int) -> Quote:
 
 
 def price_offer(offer: Offer, lots: int, periods: int, window: Hours | None) -> Quote | None:
-    """The quote of an offer by its price model; None when that needs a window and there is none."""
-    if offer.model == "forfait":
+    """The quote of an offer by its price model; None for an hourly one when there is no window."""
+    if offer.days is not None:
         return price_package(offer, lots, periods)
     return None if window is None else price_hourly(offer, window, lots)
 
@@ -154,14 +148,10 @@ def cost_per_result(committed: Decimal | None, accepted: int | None) -> tuple[st
 
 
 def window_hours(start: datetime, end: datetime) -> Fraction:
-    """Exact hours between two aware moments, through clock changes; ValueError for naive or reversed ones."""
-    before, after = start.utcoffset(), end.utcoffset()
-    if before is None or after is None:
-        raise ValueError(start, end)
-    # Two moments of one zone subtract and compare by the wall clock, so the offsets are taken off first.
-    span = (end.replace(tzinfo=None) - after) - (start.replace(tzinfo=None) - before)
-    if span.days < 0:
-        raise ValueError(start, end)
+    """Exact hours between two aware moments, through clock changes, negative if reversed; TypeError for naive ones."""
+    # Two moments of one zone subtract by the wall clock, so the offsets are taken off first.
+    begun, ended = (moment.replace(tzinfo=None) - moment.utcoffset() for moment in (start, end))  # type: ignore[operator]
+    span = ended - begun
     return span.days * 24 + Fraction(span.seconds * 10**6 + span.microseconds, 3600 * 10**6)
 
 
@@ -177,23 +167,15 @@ def _offer(place: str, row: Mapping[str, str | None], models: Models) -> Offer |
             form, wanted, absent = "(?!)", "", [None]  # says nothing to this model, so it has to be empty
         elif column == "price" and texts["model"] == "forfait":
             form = _AMOUNT % 2  # `2.071` is two thousand to many: a package is in whole cents, so never 2.07
-        if re.fullmatch(form, text):
-            cells[column] = read(text)
-        elif text or not absent:
+        fits = re.fullmatch(form, text)
+        cells[column] = read(text) if fits else next(iter(absent), None)
+        if not fits and (text or not absent):
             problems.append(Problem("price-cell", place, {"column": column, "value": text, "wanted": wanted}))
-        else:
-            cells[column] = absent[0]
     return problems or Offer(**cells)
 
 
-def offers_from_rows(
-    rows: Iterable[tuple[str, Mapping[str, str | None]]], models: Models = MODEL_CELLS
-) -> tuple[Offer, ...]:
-    """Offers of (place, column -> text) rows, in their order; blank rows are passed over.
-
-    Raises CatalogueError with every bad cell, and every second price of one offer, in whatever currency: the same gpu,
-    model, days, region and spot (hourly: also name and cards, since one card is sold as many instances).
-    """
+def offers_from_rows(rows: Rows, models: Models = MODELS, file: str | None = None) -> tuple[Offer, ...]:
+    """Offers of the rows, blank ones passed over. CatalogueError: every bad cell, every second price of one offer."""
     seen: dict[tuple[object, ...], tuple[str, Offer]] = {}
     problems: list[Problem] = []
     for place, row in rows:
@@ -201,24 +183,19 @@ def offers_from_rows(
         if isinstance(offer, list):
             problems += offer
             continue
-        size = (offer.name, offer.cards_per_lot) if offer.days is None else ()
+        size = (offer.name, offer.cards_per_lot) if offer.days is None else ()  # one card, many instances
         key = (offer.gpu, offer.model, offer.days, offer.region, offer.spot, *size)
         first_place, first = seen.setdefault(key, (place, offer))
         if first is not offer:
-            here, there = (f"{one.price} {one.currency}" for one in (offer, first))
-            facts = {"gpu": offer.gpu, "here": here, "there": there, "first": first_place}
-            problems.append(Problem("price-twice", place, facts))
+            facts = {"here": f"{offer.price} {offer.currency}", "there": f"{first.price} {first.currency}"}
+            problems.append(Problem("price-twice", place, {**facts, "gpu": offer.gpu, "first": first_place}))
     if problems:
-        raise CatalogueError(*problems)
+        raise CatalogueError(*problems, file=file)
     return tuple(offer for _, offer in seen.values())
 
 
-def read_offers(path: str | Path, delimiter: str = ",", models: Models = MODEL_CELLS) -> tuple[Offer, ...]:
-    """Offers of a UTF-8 CSV with the columns `OFFER_COLUMNS` in any order; a byte-order mark and CRLF are read.
-
-    Raises CatalogueError with the file and each line; from a file that does not hold, nothing is taken.
-    """
-    import csv  # noqa: PLC0415  (help and wrong usage start without it)
+def read_offers(path: str | Path, delimiter: str = ",", models: Models = MODELS) -> tuple[Offer, ...]:
+    """Offers of a UTF-8 CSV, columns in any order; a byte-order mark and CRLF are read. CatalogueError with each line."""
 
     def refuse(slug: str, line: int | None = None, **values: object) -> NoReturn:
         raise CatalogueError(Problem(slug, f"line {line}" if line else None, values), file=str(path))
@@ -232,33 +209,28 @@ def read_offers(path: str | Path, delimiter: str = ",", models: Models = MODEL_C
         refuse("price-encoding", data[: error.start].count(b"\n") + 1)
     reader, rows, line = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), [], 1
     try:
-        header = [name.strip() for name in next(reader, [])]
-        for mark in ";\t|,":
-            if len(header) == 1 and mark in header[0]:
-                refuse("price-delimiter", 1, found=mark, wanted=delimiter)
-        missing = ", ".join(name for name in OFFER_COLUMNS if name not in header)
-        unknown = ", ".join(name for name in header if name not in OFFER_COLUMNS or header.count(name) > 1)
-        if missing or unknown:
-            refuse("price-columns", 1, missing=missing or "–", unknown=unknown or "–")
-        line = reader.line_num + 1
         for cells in reader:
-            if cells and len(cells) != len(header):
-                refuse("price-csv", line)
-            rows.append((f"line {line}", dict(zip(header, cells))))
+            rows.append((line, cells))
             line = reader.line_num + 1
     except csv.Error:
-        refuse("price-csv", line)
-    try:
-        return offers_from_rows(rows, models) or refuse("price-empty")
-    except CatalogueError as error:
-        raise CatalogueError(*error.problems, file=str(path)) from None
+        refuse("price-row", line)
+    header = [name.strip() for name in rows[0][1]] if rows else []
+    for mark in {*";\t|,"} & {*header[0]} if len(header) == 1 else ():
+        refuse("price-delimiter", 1, found=mark, wanted=delimiter)
+    missing = ", ".join(name for name in OFFER_COLUMNS if name not in header)
+    unknown = ", ".join(name for name in header if name not in OFFER_COLUMNS or header.count(name) > 1)
+    if missing or unknown:
+        refuse("price-columns", 1, missing=missing or "–", unknown=unknown or "–")
+    for line in (line for line, cells in rows if cells and len(cells) != len(header)):
+        refuse("price-row", line)
+    named = ((f"line {line}", dict(zip(header, cells))) for line, cells in rows[1:])  # noqa: B905  (checked above)
+    return offers_from_rows(named, models, str(path))
 
 
 def find_gpu(offers: Sequence[Offer], typed: str) -> str:
-    """The gpu that `typed` names: its id, name or device name, or the end of one, whatever its case and spaces.
+    """The gpu whose id, name or device name is `typed`, or ends so, whatever its case and spaces: `4090`, `RTX 4090`.
 
-    `RTX 4090`, `rtx4090` and `4090` find `rtx-4090`; `A100` does not find `a100-80gb`, which is another card. Raises
-    CatalogueError, naming the near ones, unless exactly one matches.
+    `A100` is not `a100-80gb`, another card. Raises CatalogueError, naming the near ones, unless exactly one matches.
     """
     gpus, wanted = sorted({offer.gpu for offer in offers}), re.findall("[a-z]+|[0-9]+", typed.lower())
     names = [(offer.gpu, name) for offer in offers for name in (offer.gpu, offer.name, *offer.device_names)]
@@ -267,35 +239,9 @@ def find_gpu(offers: Sequence[Offer], typed: str) -> str:
     found = sorted(whole or {gpu for gpu, part in parts if wanted and part[-len(wanted) :] == wanted})
     if len(found) == 1:
         return found[0]
-    near = found or sorted({gpu for gpu, part in parts if {*part} & {*wanted}}) or gpus
+    near = ", ".join(found or sorted({gpu for gpu, part in parts if {*part} & {*wanted}}) or gpus)
     slug = "price-gpu-several" if found else "price-gpu-unknown"
-    raise CatalogueError(Problem(slug, None, {"gpu": typed, "near": ", ".join(near)}))
-
-
-def answer(  # noqa: PLR0913, PLR0917  (the options of the command, one by one)
-    offers: Sequence[Offer], gpu: str, days: int | None = None, lots: int = 1, periods: int = 1,
-    window: Hours | None = None, accepted: int | None = None,
-    price: Callable[[Offer, int, int, Hours | None], Quote | None] = price_offer,
-) -> Answer:  # fmt: skip
-    """The package of `days`; without days every offer of the gpu, those that cover the window first, cheapest first.
-
-    Raises CatalogueError when no offer, or more than one, is meant; ValueError for counts and windows that cannot be.
-    """
-    found = find_gpu(offers, gpu)
-    held = [offer for offer in offers if offer.gpu == found]
-    meant = [offer for offer in held if days in {None, offer.days}]
-    if days is not None and len(meant) != 1:
-        known = [" ".join(filter(None, [one.name, one.region, one.catalogue_version, one.source])) for one in meant]
-        known = known or [str(day) for day in sorted({one.days for one in held if one.days})] or ["–"]
-        slug = "price-offers-several" if meant else "price-days-unknown"
-        raise CatalogueError(Problem(slug, None, {"gpu": found, "days": days, "held": ", ".join(known)}))
-
-    def order(line: tuple[Offer, Quote | None]) -> tuple[bool, bool, str, Decimal]:
-        short = line[1] is not None and line[1].missing_hours(window or 0) > 0
-        return (line[1] is None, short, line[0].currency, line[1].committed if line[1] else line[0].price)
-
-    lines = sorted(((offer, price(offer, lots, periods, window)) for offer in meant), key=order)
-    return Answer(tuple(lines), days is None, lots, window, accepted)
+    raise CatalogueError(Problem(slug, None, {"gpu": typed, "near": near}))
 
 
 def _plain(hours: Hours) -> int | str:  # as JSON holds hours: rounded up at the sixth decimal, so that none shows as 0
@@ -303,61 +249,152 @@ def _plain(hours: Hours) -> int | str:  # as JSON holds hours: rounded up at the
     return f"{whole}.{rest:06d}".rstrip("0") if rest else int(whole)
 
 
-def _rows(answer: Answer) -> list[dict[str, Any]]:
-    rows = []
-    for offer, quote in answer.lines:
-        status, cost = cost_per_result(quote and quote.committed, answer.accepted)
-        missing = quote.missing_hours(answer.window) if quote and answer.window else None
-        rows.append({
-            "gpu": offer.gpu, "days": offer.days, "lots": answer.lots, "cards": offer.cards_per_lot * answer.lots,
-            "committed": quote and str(quote.committed), "currency": offer.currency,
-            "accepted_results": answer.accepted, "cost_status": status, "cost_per_result": cost and str(cost),
-            "periods": quote.periods if quote else 1, "catalogue_version": offer.catalogue_version,
-            "covers_hours": quote and _plain(quote.covers_hours),
-            "covers_window": None if missing is None else not missing,
-            "hours_missing": None if missing is None else _plain(missing), "model": offer.model,
-            "region": offer.region, "spot": offer.spot, "price": str(offer.price), "source": offer.source,
-        })  # fmt: skip
-    return rows
+def _row(offer: Offer, lots: int, quote: Quote | None, window: Hours | None, accepted: int | None) -> dict[str, Any]:
+    status, cost = cost_per_result(quote.committed if quote else None, accepted)
+    missing = max(Fraction(window) - quote.covers_hours, Fraction(0)) if quote and window else None
+    return {
+        "gpu": offer.gpu, "days": offer.days, "lots": lots, "cards": offer.cards_per_lot * lots,
+        "committed": quote and str(quote.committed), "currency": offer.currency, "accepted_results": accepted,
+        "cost_status": status, "cost_per_result": cost and str(cost), "periods": quote.periods if quote else 1,
+        "catalogue_version": offer.catalogue_version, "covers_hours": quote and _plain(quote.covers_hours),
+        "covers_window": None if missing is None else not missing,
+        "hours_missing": None if missing is None else _plain(missing),
+        "name": offer.name, "model": offer.model, "region": offer.region, "spot": offer.spot,
+        "price": str(offer.price), "source": offer.source, "example": offer.example,
+    }  # fmt: skip
+
+
+def answer(  # noqa: PLR0913, PLR0917  (the options of the command, one by one)
+    offers: Sequence[Offer], gpu: str, days: int | None = None, lots: int = 1, periods: int = 1,
+    window: Hours | None = None, accepted: int | None = None,
+    price: Callable[[Offer, int, int, Hours | None], Quote | None] = price_offer,
+) -> Answer:  # fmt: skip
+    """The package of `days`, or without days all offers of the gpu: covering ones first, cheapest first.
+
+    CatalogueError: a value that cannot be (exit code 2), no offer that is meant, or several (3).
+    """
+    counts = {"--days": days, "--lots": lots, "--periods": periods, "--window": window, "--accepted-results": accepted}
+    for option, value in counts.items():
+        if value is not None and (value < 0 or (value == 0 and option != "--accepted-results")):
+            raise _refused(option, value)
+    found = find_gpu(offers, gpu)
+    held = [offer for offer in offers if offer.gpu == found]
+    meant = [offer for offer in held if days in {None, offer.days}]
+    if days is not None and len(meant) != 1:
+        known = [" ".join(filter(None, [one.name, one.region, one.catalogue_version, one.source])) for one in meant]
+        known = known or [str(day) for day in sorted({one.days for one in held if one.days})] or ["–"]
+        facts = {"gpu": found, "days": days, "held": ", ".join(known)}
+        raise CatalogueError(Problem("price-offers-several" if meant else "price-days-unknown", None, facts))
+    rows = [_row(one, lots, price(one, lots, periods, window), window, accepted) for one in meant]
+    rows.sort(key=lambda row: Decimal(row["committed"] or row["price"]))
+    rows.sort(key=lambda row: (row["committed"] is None, row["covers_window"] is False, row["currency"]))
+    return Answer(tuple(rows), days is None, window)
 
 
 def as_json(answer: Answer) -> dict[str, Any]:
     """The keys of section 10, amounts as strings; with a window two more; a listing is `gpu` and its `offers`."""
-    rows = _rows(answer)
-    shown = 14 if answer.window else 12
-    return {"gpu": rows[0]["gpu"], "offers": rows} if answer.listing else dict([*rows[0].items()][:shown])
+    rows = [dict(row) for row in answer.rows]
+    shown = [*rows[0].items()][: 14 if answer.window else 12]
+    return {"gpu": rows[0]["gpu"], "offers": rows} if answer.listing else dict(shown)
 
 
-def number(value: object, lang: str) -> str:
-    """A plain number with the separators of `lang`: `2,071.00`, `2.071,00` in Italian."""
+def _number(value: object, lang: str) -> str:
     whole, point, rest = str(value).partition(".")
     return f"{int(whole):,}{point}{rest}".translate(str.maketrans(",.", {"fr": "\u202f,", "it": ".,"}.get(lang, ",.")))
 
 
-def text(key: str, lang: str, **facts: object) -> str:
-    """The text of `key` in `lang`, its named places filled."""
+def _text(key: str, lang: str, **facts: object) -> str:
     return TEXTS[key][LANGUAGES.index(lang)].format_map(facts)
 
 
 def as_text(answer: Answer, lang: str) -> str:
     """The answer in words: each offer with its budget, cost per result, catalogue version and source."""
-    shown = [text("price.listing", lang)] * answer.listing
-    shown += [text("price.currencies", lang)] * (len({offer.currency for offer, _ in answer.lines}) > 1)
-    for (offer, quote), row in zip(answer.lines, _rows(answer)):
-        facts = {**row, "name": " ".join(filter(None, [offer.name, offer.region, "spot" * offer.spot]))}
-        facts |= {"cards": text("price.card" if row["cards"] == 1 else "price.cards", lang, n=row["cards"])}
-        facts |= {"window": answer.window and number(_plain(answer.window), lang)}
+    shown = [_text("price.listing", lang)] * answer.listing
+    for row in answer.rows:
+        facts = {**row, "name": " ".join(filter(None, [row["name"], row["region"], "spot" * row["spot"]]))}
+        facts["cards"] = _text("price.card" if row["cards"] == 1 else "price.cards", lang, n=row["cards"])
         for key in ("committed", "cost_per_result", "covers_hours", "hours_missing", "price"):
-            facts[key] = row[key] if row[key] is None else number(row[key], lang)
-        keys = [] if row["covers_window"] is None else ["covered" if row["covers_window"] else "short"]
-        keys += [f"cost-{row['cost_status']}"] * (row["cost_status"] != "not_stated") + ["source"]
-        shown.append(text(f"price.{'open' if quote is None else 'package' if offer.days else 'hourly'}", lang, **facts))
-        shown += [f"  {text(f'price.{key}', lang, **facts)}" for key in keys + ["example"] * offer.example]
+            facts[key] = row[key] and _number(row[key], lang)
+        head = "open" if row["committed"] is None else "package" if row["days"] else "hourly"
+        cost = () if row["cost_status"] == "not_stated" else (f"cost-{row['cost_status']}",)
+        keys = (*["short"] * (row["covers_window"] is False), *cost, "source", *["example-price"] * row["example"])
+        shown += [_text(f"price.{head}", lang, **facts), *(f"  {_text(f'price.{key}', lang, **facts)}" for key in keys)]
     return "\n".join(shown)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+_OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {  # its form, reader and an example; `answer`'s come first
+    "--gpu": (".+", str, "rtx-4090"), "--days": (_COUNT, int, "7"), "--lots": (_COUNT, int, "2"),
+    "--periods": (_COUNT, int, "1"), "--window": (_AMOUNT % 6, Decimal, "96.5"),
+    "--accepted-results": ("[0-9]{1,6}", int, "3"), "--catalogue": (".+", str, "tarifs-forfaits.csv"),
+    "--lang": ("en|fr|it", str, "en"), "--json": ("", lambda _: True, ""), "--help": ("", lambda _: True, ""),
+}  # fmt: skip
+
+
+def _refused(option: str, value: object) -> CatalogueError:
+    wanted = _OPTIONS[option][2] if option in _OPTIONS else "--help"
+    return CatalogueError(Problem("price-option", option, {"value": str(value), "wanted": wanted}), exit_code=2)
+
+
+def _options(words: list[str]) -> dict[str, Any]:
+    options: dict[str, Any] = {**dict.fromkeys(_OPTIONS), "--lots": 1, "--periods": 1}
+    while words or not (options["--gpu"] or options["--help"]):
+        option = words.pop(0) if words else "--gpu"  # the one that cannot be left out, found without its value
+        form, read, example = _OPTIONS.get(option, ("(?!)", str, ""))
+        value = words.pop(0) if words and example else ""
+        if not re.fullmatch(form, value):
+            raise _refused(option, value)
+        options[option] = read(value)
+    return options
+
+
+def main(argv: Sequence[str]) -> int:
     """Print the answer (0) or, on standard error, what is wrong: 2 an option, 3 the catalogue or the question."""
-    import argparse  # noqa: PLC0415  (`lab` prices without a command line)
-    import json  # noqa: PLC0415
-    import os  # noqa: PLC0415
+    words = [part for word in argv for part in (word.split("=", 1) if word[:2] == "--" else [word])]
+    asked = words[words.index("--lang") + 1 :][:1] if "--lang" in words else []
+    asked += [os.environ.get(name, "")[:2] for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
+    lang = next((lang for lang in asked if lang in LANGUAGES), "en")
+    try:
+        options = _options(words)
+        if options["--help"]:
+            usage = " ".join(f"[{option} {row[2]}]" for option, row in _OPTIONS.items())
+            print(_text("price.help", lang, usage=usage.replace(" ]", "]")))
+            return 0
+        offers = read_offers(options["--catalogue"] or Path(__file__).with_name("tarifs-forfaits.csv"))
+        found = answer(offers, *[options[name] for name in [*_OPTIONS][:6]])
+    except CatalogueError as error:
+        for problem in error.problems:
+            where = ", ".join(filter(None, [error.file, problem.place]))
+            print(f"{where}: " * bool(where) + _text(f"fault.{problem.slug}", lang, **problem.values), file=sys.stderr)
+        return error.exit_code
+    print(json.dumps(as_json(found), indent=2) if options["--json"] else as_text(found, lang))
+    return 0
+
+
+# Each text in English, French and Italian. A test holds them to the catalogues of `lab`, which add what to do.
+TEXTS = {
+    "price.card": ("{n} card", "{n} carte", "{n} scheda"), "price.cards": ("{n} cards", "{n} cartes", "{n} schede"),
+    "price.package": ("{name}: {committed} {currency}, {cards} (days: {days}, lots: {lots}, periods: {periods}, hours covered: {covers_hours})", "{name} : {committed} {currency}, {cards} (jours : {days}, lots : {lots}, périodes : {periods}, heures couvertes : {covers_hours})", "{name}: {committed} {currency}, {cards} (giorni: {days}, lotti: {lots}, periodi: {periods}, ore coperte: {covers_hours})"),
+    "price.hourly": ("{name}: {committed} {currency}, {cards} (per hour: {price}, lots: {lots}, hours billed: {covers_hours})", "{name} : {committed} {currency}, {cards} (par heure : {price}, lots : {lots}, heures facturées : {covers_hours})", "{name}: {committed} {currency}, {cards} (all’ora: {price}, lotti: {lots}, ore fatturate: {covers_hours})"),
+    "price.open": ("{name}: {price} {currency} per hour and lot, {cards}; the window makes it a budget", "{name} : {price} {currency} par heure et par lot, {cards} ; la fenêtre en fait un budget", "{name}: {price} {currency} per ora e per lotto, {cards}; la finestra ne fa un budget"),
+    "price.short": ("{hours_missing} h of the window are missing. Nothing is extended by itself: price more periods.", "Il manque {hours_missing} h pour couvrir la fenêtre. Rien ne se prolonge seul : chiffrez des périodes en plus.", "Mancano {hours_missing} h per coprire la finestra. Nulla si proroga da sé: calcola altri periodi."),
+    "price.cost-value": ("Cost per accepted result: {cost_per_result} {currency} (accepted: {accepted_results})", "Coût par résultat accepté : {cost_per_result} {currency} (acceptés : {accepted_results})", "Costo per risultato accettato: {cost_per_result} {currency} (accettati: {accepted_results})"),
+    "price.cost-undefined": ("Cost per accepted result: undefined, none was accepted. The budget stays committed.", "Coût par résultat accepté : non défini, aucun n’est accepté. Le budget reste engagé.", "Costo per risultato accettato: indefinito, nessuno è accettato. Il budget resta impegnato."),
+    "price.source": ("Catalogue {catalogue_version}, source: {source}", "Catalogue {catalogue_version}, source : {source}", "Catalogo {catalogue_version}, fonte: {source}"), "price.example-price": ("Example price: it shows the method, nobody rents at it.", "Prix d’exemple : il montre la méthode, personne ne loue à ce prix.", "Prezzo di esempio: mostra il metodo, nessuno noleggia a questo prezzo."),
+    "price.listing": ("Cheapest first within each currency; offers that do not cover the window come after.", "Du moins cher au plus cher dans chaque devise ; les offres qui ne couvrent pas la fenêtre viennent après.", "Dal meno caro al più caro in ogni valuta; le offerte che non coprono la finestra vengono dopo."),
+    "price.help": ("Committed budget of a GPU package: price of a lot x lots x periods. Without --days: every offer of the card.\ncalcul_forfaits.py {usage}", "Budget engagé d’un forfait GPU : prix du lot x lots x périodes. Sans --days : toutes les offres de la carte.\ncalcul_forfaits.py {usage}", "Budget impegnato di un forfait GPU: prezzo del lotto x lotti x periodi. Senza --days: tutte le offerte della scheda.\ncalcul_forfaits.py {usage}"),
+    "fault.price-file": ("The catalogue is missing or cannot be opened.", "Le catalogue manque ou ne peut pas être ouvert.", "Il catalogo manca o non si può aprire."), "fault.price-encoding": ("The catalogue is not UTF-8 text.", "Le catalogue n’est pas du texte en UTF-8.", "Il catalogo non è testo in UTF-8."),
+    "fault.price-row": ("The line cannot be read: its cells are not as many as in the header, or a quotation mark is not closed.", "La ligne est illisible : elle n’a pas autant de cellules que l’en-tête, ou un guillemet n’est pas fermé.", "La riga non è leggibile: non ha tante celle quante l’intestazione, o una virgoletta non è chiusa."),
+    "fault.price-delimiter": ("Cells are separated by `{found}`; `{wanted}` is wanted.", "Les cellules sont séparées par `{found}` ; il faut `{wanted}`.", "Le celle sono separate da `{found}`; serve `{wanted}`."),
+    "fault.price-columns": ("Columns missing: {missing}. Columns unknown or twice there: {unknown}.", "Colonnes absentes : {missing}. Colonnes inconnues ou en double : {unknown}.", "Colonne mancanti: {missing}. Colonne sconosciute o doppie: {unknown}."),
+    "fault.price-cell": ("`{column}` holds `{value}`; a value like `{wanted}` is wanted.", "`{column}` contient `{value}` ; il faut une valeur comme `{wanted}`.", "`{column}` contiene `{value}`; serve un valore come `{wanted}`."),
+    "fault.price-twice": ("One offer of {gpu} has two prices: {there} ({first}) and {here}.", "Une même offre de {gpu} a deux prix : {there} ({first}) et {here}.", "Una stessa offerta di {gpu} ha due prezzi: {there} ({first}) e {here}."),
+    "fault.price-gpu-unknown": ("The catalogue holds no card named `{gpu}`. It holds: {near}.", "Le catalogue n’a pas de carte nommée `{gpu}`. Il contient : {near}.", "Il catalogo non ha una scheda di nome `{gpu}`. Contiene: {near}."),
+    "fault.price-gpu-several": ("`{gpu}` may name several cards: {near}.", "`{gpu}` peut désigner plusieurs cartes : {near}.", "`{gpu}` può indicare più schede: {near}."),
+    "fault.price-days-unknown": ("Price unknown: {gpu} has no package of {days} days. Days in the catalogue: {held}.", "Prix inconnu : {gpu} n’a pas de forfait de {days} jours. Jours au catalogue : {held}.", "Prezzo sconosciuto: {gpu} non ha un forfait di {days} giorni. Giorni a catalogo: {held}."),
+    "fault.price-offers-several": ("Several packages of {days} days of {gpu}: {held}.", "Plusieurs forfaits de {days} jours de {gpu} : {held}.", "Più forfait di {days} giorni di {gpu}: {held}."),
+    "fault.price-option": ("The value `{value}` is not understood; wanted: `{wanted}`.", "La valeur `{value}` n’est pas comprise ; il faut : `{wanted}`.", "Il valore `{value}` non è valido; serve: `{wanted}`."),
+}  # fmt: skip
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # a narrow space is in no code page
+    sys.exit(main(sys.argv[1:]))

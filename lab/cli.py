@@ -1,25 +1,30 @@
 """The command line: parses, calls the pipeline, prints, and maps errors to exit codes."""
 
+import gettext
 import inspect
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lab import pipeline, screen
-from lab.errors import LabError
-from lab.messages import DASH, LANGUAGES, Messages, messages
-from lab.screen import Shown
+from lab import pipeline
+from lab.errors import LabError, UsageProblemError, fault
+from lab.messages import DASH, LANGUAGES, LOCALES, Messages, messages
+from lab.screen import answers
+from lab.screen.answers import Shown, fault_data
+from lab.screen.progress import progress
 
 INTERRUPTED, WRONG_USAGE, OUTSIDE_FAILED = 130, 2, 4
 
 # Help texts are keys of the catalogues until `_translated` fills them in: the language is known only at run time.
-Folder = Annotated[Path, typer.Argument(help="cli.dir", show_default=False)]
+Folder = Annotated[Path, typer.Argument(help="cli.dir", metavar="DIR", show_default=False)]
 Language = Annotated[str | None, typer.Option("--lang", help="cli.lang", metavar="en|fr|it", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="cli.json")]
 Debug = Annotated[bool, typer.Option("--debug", help="cli.debug")]
@@ -28,6 +33,11 @@ HERE = Path()
 COMMON = {"lang": (Language, None), "as_json": (AsJson, False), "debug": (Debug, False)}
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="cli.help", rich_markup_mode="rich")
+
+
+@app.callback()
+def common(*, lang: Language = None, as_json: AsJson = False, debug: Debug = False) -> None:
+    """The shared options, also before the command: `main` reads them wherever they stand."""
 
 
 def _command(name: str) -> Callable[[Callable[..., Shown]], Callable[..., Shown]]:
@@ -63,8 +73,8 @@ def demo(folder: Folder = Path("demo"), *, words: Messages) -> Shown:
     """Build, measure, judge and report the demo campaign."""
     from lab.demo.campaign import run_demo  # noqa: PLC0415  (each command imports what it needs)
 
-    with screen.progress(words) as view:
-        return screen.demo_done(run_demo(folder, words.language, view.observe, view.notice, view.say))
+    with progress(words) as view:
+        return answers.demo_done(run_demo(folder, words.language, view.observe, view.notice, view.say))
 
 
 @_command("init")
@@ -75,19 +85,19 @@ def init(
     words: Messages,
 ) -> Shown:
     """Make an empty campaign to fill."""
-    return screen.initialised(pipeline.initialise(folder, words.language, name))
+    return answers.initialised(pipeline.initialise(folder, words.language, name))
 
 
 @_command("check")
-def check(folder: Folder = HERE) -> Shown:
+def check(folder: Folder = HERE, *, words: Messages) -> Shown:
     """Say what stands in the way of measuring or judging."""
-    return screen.checked(folder, *pipeline.check(folder))
+    return answers.checked(folder, *pipeline.check(folder), words)
 
 
 @_command("seal")
 def seal(folder: Folder = HERE) -> Shown:
     """Fix what was decided, before the first timing."""
-    return screen.sealed(pipeline.seal(folder))
+    return answers.sealed(pipeline.seal(folder))
 
 
 @_command("run")
@@ -100,27 +110,27 @@ def run(
 ) -> Shown:
     """Measure what is still to be measured."""
     if plan:
-        return screen.planned(*pipeline.plan(pipeline.load(folder, examine=False)))
-    with screen.progress(words) as view:
-        return screen.judged(pipeline.run(folder, only=only, observe=view.observe, notice=view.notice))
+        return answers.planned(*pipeline.plan(pipeline.load(folder, examine=False)))
+    with progress(words) as view:
+        return answers.judged(pipeline.run(folder, only=only, observe=view.observe, notice=view.notice))
 
 
 @_command("status")
 def status(folder: Folder = HERE) -> Shown:
     """Say how far a campaign is, also while it runs in another terminal."""
-    return screen.status(pipeline.status(folder))
+    return answers.status(pipeline.status(folder))
 
 
 @_command("judge")
 def judge(folder: Folder = HERE) -> Shown:
     """Recompute every verdict from the predictions."""
-    return screen.judged(pipeline.judge(folder))
+    return answers.judged(pipeline.judge(folder))
 
 
 @_command("report")
 def report(folder: Folder = HERE) -> Shown:
     """Write the decision report."""
-    return screen.reported(pipeline.report(folder))
+    return answers.reported(pipeline.report(folder))
 
 
 @_command("price")
@@ -135,7 +145,7 @@ def price(
     catalogue: Annotated[Path | None, typer.Option(help="cli.price.catalogue", show_default=False)] = None,
 ) -> Shown:
     """Say what a package commits."""
-    return screen.priced(
+    return answers.priced(
         pipeline.price(gpu, days, lots, periods=periods, window=window, accepted=accepted_results, catalogue=catalogue)
     )
 
@@ -146,44 +156,57 @@ def entry() -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one command; returns its exit code (0, 1, 2, 3, 4 or 130) and never raises unless `--debug` is given."""
+    """Run one command and return its exit code: 0, 1, 2, 3, 4 or 130, as the product's method says (section 10)."""
     words = _words(argv)
     try:
+        _check_language(argv)
         shown = _translated(words).main(list(argv), prog_name="lab", standalone_mode=False, obj=words)
-    except LabError as error:
-        for one in error.faults:
-            _to_stderr(words.fault(one))
-        if "--json" in argv:
-            _print(json.dumps({"faults": [screen.fault_data(one, words) for one in error.faults]}, ensure_ascii=False))
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (no traceback reaches a user who did not ask for it)
         if "--debug" in argv:
-            raise
-        return error.exit_code
-    except KeyboardInterrupt:
-        _to_stderr(words.text("cli.interrupted"))
-        return INTERRUPTED
-    except typer.TyperException as error:
-        return _wrong_usage(error, words)
-    except Exception as error:
-        if "--debug" in argv:
-            raise
-        _to_stderr(words.text("cli.unexpected", kind=type(error).__name__, detail=str(error) or DASH))
-        return OUTSIDE_FAILED
+            traceback.print_exception(error)
+        return _explained(error, words, as_json="--json" in argv)
     if not isinstance(shown, Shown):  # --help
         return int(shown or 0)
     _print(shown.as_json() if "--json" in argv else shown.text(words))
     return shown.code
 
 
+def _explained(error: BaseException, words: Messages, *, as_json: bool) -> int:
+    """Say on standard error what went wrong and what to do; the exit code it stands for."""
+    match error:
+        case LabError():
+            for one in error.faults:
+                _to_stderr(words.fault(one))
+            if as_json:
+                _print(json.dumps({"faults": [fault_data(one, words) for one in error.faults]}, ensure_ascii=False))
+            return error.exit_code
+        case KeyboardInterrupt():
+            _to_stderr(words.text("cli.interrupted"))
+            return INTERRUPTED
+        case typer.TyperException():
+            return _wrong_usage(error, words)
+    _to_stderr(words.text("cli.unexpected", kind=type(error).__name__, detail=str(error) or DASH))
+    return OUTSIDE_FAILED
+
+
 def _words(argv: Sequence[str]) -> Messages:
     """The reader's language: `--lang`, else the campaign's, else the system's, else English."""
-    for place, word in enumerate(argv):
-        asked = word.removeprefix("--lang=") if word.startswith("--lang=") else None
-        if word == "--lang" and place + 1 < len(argv):
-            asked = argv[place + 1]
-        if asked in LANGUAGES:
-            return messages(asked)
+    if asked := _asked_language(argv):
+        return messages(asked)
     folders = [Path(word) for word in argv[1:] if not word.startswith("-")] or [HERE]
     return messages(pipeline.campaign_language(folders[0]) or _system_language())
+
+
+def _check_language(argv: Sequence[str]) -> None:
+    asked = _asked_language(argv)
+    if asked is not None and asked not in LANGUAGES:
+        raise UsageProblemError(fault("language-unknown", asked=asked, known=LANGUAGES))
+
+
+def _asked_language(argv: Sequence[str]) -> str | None:
+    given = [word.removeprefix("--lang=") for word in argv if word.startswith("--lang=")]
+    given += [after for word, after in pairwise(argv) if word == "--lang"]
+    return given[-1] if given else None
 
 
 def _system_language() -> str:
@@ -195,14 +218,19 @@ def _system_language() -> str:
 
 def _translated(words: Messages) -> Any:  # noqa: ANN401  (typer's click classes are its own and unexported)
     """The command tree with every help text in the reader's language."""
+    # The library's own words ("Options", "[required]") go through gettext; it asks for them when help is shown.
+    os.environ["LANGUAGE"] = words.language
+    gettext.bindtextdomain("typer", str(LOCALES))
+    gettext.textdomain("typer")
     tree = typer.main.get_command(app)
     pending: list[Any] = [tree]
     for command in pending:
         pending.extend(getattr(command, "commands", {}).values())
         command.help, command.short_help = _filled(command.help, words), _filled(command.short_help, words)
-        for parameter in command.params:
+        own_help = command.get_help_option(typer.Context(command))  # the library keeps it once made
+        for parameter in filter(None, [*command.params, own_help]):
             if hasattr(parameter, "help"):
-                parameter.help = _filled(parameter.help, words)
+                parameter.help = _filled("cli.own_help" if parameter is own_help else parameter.help, words)
     return tree
 
 
@@ -219,10 +247,13 @@ def _filled(key: str | None, words: Messages) -> str | None:
 
 
 def _wrong_usage(error: typer.TyperException, words: Messages) -> int:
-    if type(error).__name__ == "NoArgsIsHelpError":
-        _translated(words).main(["--help"], prog_name="lab", standalone_mode=False)
+    kind = type(error).__name__
+    if kind == "NoArgsIsHelpError":  # the help has been shown already
         return WRONG_USAGE
     parameter = getattr(error, "param", None)
-    named = parameter.opts[0] if parameter is not None else getattr(error, "option_name", None)
-    _to_stderr(words.text("cli.wrong_usage", name=named or DASH, detail=str(error)))
+    name = parameter.opts[0] if parameter is not None else getattr(error, "option_name", None)
+    key = {"NoSuchOption": "no_such_option", "MissingParameter": "missing", "BadParameter": "bad_value"}.get(
+        kind, "other"
+    )
+    _to_stderr(words.text(f"cli.usage.{key if name else 'other'}", name=name or DASH, detail=str(error)))
     return WRONG_USAGE

@@ -18,7 +18,7 @@ from lab.errors import Fault
 LANGUAGES = ("en", "fr", "it")
 DASH = "\N{EN DASH}"  # what stands where a value is absent
 _MOST_DIGITS = 6
-_LOCALES = Path(__file__).parent / "locales"
+LOCALES = Path(__file__).parent / "locales"
 
 
 class MissingTextError(KeyError):
@@ -36,7 +36,7 @@ class Messages:
         """Read the compiled catalogues of `language` (one of `LANGUAGES`)."""
         self.language = language
         self._catalogues: list[gettext.GNUTranslations] = []
-        for path in sorted((_LOCALES / language / "LC_MESSAGES").glob("*.mo")):
+        for path in sorted((LOCALES / language / "LC_MESSAGES").glob("*.mo")):
             with path.open("rb") as file:
                 self._catalogues.append(gettext.GNUTranslations(file))
 

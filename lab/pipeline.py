@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import tomllib
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lab.errors import CheckFoundError, Fault, InvalidInputError, LabError, UsageProblemError, fault
-from lab.messages import DASH, LANGUAGES, messages
-from lab.model.attempt import COLUMNS, Record, Slot
+from lab.errors import CheckFoundError, Fault, InvalidInputError, UsageProblemError, fault
+from lab.messages import DASH, LANGUAGES
+from lab.model.attempt import COLUMNS, FAILURES, Record, Slot
 from lab.model.campaign import Campaign, Change, Seal
 from lab.model.decision import Decision, Verdict
+
+if TYPE_CHECKING:  # slow to import, and most commands never need them
+    from lab.calcul_forfaits import Answer
+    from lab.measure.events import Event
+    from lab.measure.progress import Current
+    from lab.report.versions import Published
 
 MANIFEST = "manifest.toml"
 WORKBOOK = "campaign.xlsx"
@@ -20,12 +28,52 @@ JUDGED = tuple(column.name for column in COLUMNS if column.owner == "judged")
 
 @dataclass(frozen=True)
 class Judgement:
-    """What judging a campaign gave: the decision, and what the readers noticed."""
+    """What judging a campaign gave.
+
+    Attributes:
+        campaign: as it was read.
+        decision: what follows from it.
+        altered: ids of attempts whose predictions were changed after they were measured.
+        faults: why rows or verdicts could not be written into the workbook.
+    """
 
     campaign: Campaign
     decision: Decision
     altered: tuple[str, ...]
-    workbook_fault: Fault | None
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True)
+class VariantStatus:
+    """How far one variant is, in passes: an interrupted one is run again, a failed one is done."""
+
+    id: str
+    planned: int
+    left: int
+    failed: int
+    interrupted: int
+
+    @property
+    def done(self) -> int:
+        """Planned passes that have their attempt."""
+        return self.planned - self.left
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a campaign is, and what runs at this moment (None: nothing)."""
+
+    variants: tuple[VariantStatus, ...]
+    running: Current | None
+
+
+def campaign_language(folder: Path) -> str | None:
+    """The language the campaign in `folder` declares; None where there is none to be read."""
+    try:
+        declared = tomllib.loads((folder / MANIFEST).read_text(encoding="utf-8")).get("language")
+    except (OSError, ValueError):
+        return None
+    return declared if declared in LANGUAGES else None
 
 
 def initialise(folder: Path, language: str, name: str | None = None) -> Path:
@@ -96,7 +144,6 @@ def seal(folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC
         InvalidInputError: a required term of the protocol is empty.
         CheckFoundError: what is sealed has been changed since.
     """
-    from lab.store.corpus import read_corpus  # noqa: PLC0415
     from lab.store.seal import take_seal  # noqa: PLC0415
 
     campaign = load(folder, examine=False)
@@ -106,8 +153,7 @@ def seal(folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC
         raise CheckFoundError(*changed)
     if campaign.seal:
         return campaign.seal
-    corpora = {spec.id: read_corpus(folder, spec) for spec in campaign.manifest.corpora}
-    return take_seal(folder, campaign.manifest, campaign.protocol, corpora, now())
+    return take_seal(folder, campaign.manifest, campaign.protocol, campaign.corpora, now())
 
 
 def plan(campaign: Campaign) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
@@ -123,7 +169,7 @@ def run(
     folder: Path,
     *,
     only: Collection[str] | None = None,
-    observe: Callable[[object], None] = lambda _event: None,
+    observe: Callable[[Event], None] = lambda _event: None,
     notice: Callable[[Fault], None] = lambda _fault: None,
 ) -> Judgement:
     """Measure what is still to be measured, then judge. Goes on where an earlier run stopped.
@@ -155,25 +201,37 @@ def run(
 
 
 def judge(folder: Path) -> Judgement:
-    """Recompute every verdict from the predictions, write them into the rows that exist, and decide."""
+    """Recompute every verdict from the predictions, write them into the rows that exist, and decide.
+
+    Attempts that have no row yet (a run was cut between the attempt and its row) get theirs first.
+    """
     from lab.analysis.decide import decide  # noqa: PLC0415
-    from lab.store.workbook import update_judged  # noqa: PLC0415
+    from lab.store.workbook import append_attempts, update_judged  # noqa: PLC0415
 
     campaign = load(folder)
+    language = campaign.manifest.language
+    faults: list[Fault] = []
+    without_row = {str(one.values["id"]) for one in campaign.notices if one.slug == "attempt-without-row"}
+    if without_row:
+        rows = [record.attempt for record in campaign.records if record.attempt.attempt_id in without_row]
+        faults += filter(None, [append_attempts(folder / WORKBOOK, rows, language).fault])
+        campaign = load(folder)
     decision = decide(campaign)
-    rows = {
-        record.attempt.attempt_id: judged_cells(decision.verdicts[record.attempt.attempt_id])
-        for record in campaign.records
-        if not record.declared
-    }
-    stale = {
-        record.attempt.attempt_id: rows[record.attempt.attempt_id]
-        for record in campaign.records
-        if not record.declared and _differs(record, rows[record.attempt.attempt_id])
-    }
-    written = update_judged(folder / WORKBOOK, stale, campaign.manifest.language) if stale else None
+    stale = _stale(campaign, decision)
+    if stale:
+        faults += filter(None, [update_judged(folder / WORKBOOK, stale, language).fault])
     altered = tuple(name for name, evidence in sorted(campaign.evidence.items()) if evidence.altered)
-    return Judgement(campaign, decision, altered, written.fault if written else None)
+    return Judgement(campaign, decision, altered, tuple(faults))
+
+
+def _stale(campaign: Campaign, decision: Decision) -> dict[str, dict[str, object]]:
+    """The judged cells of each attempt whose row says something else."""
+    found = {}
+    for record in campaign.records:
+        cells = judged_cells(decision.verdicts[record.attempt.attempt_id])
+        if not record.declared and any(getattr(record.attempt, name) != value for name, value in cells.items()):
+            found[record.attempt.attempt_id] = cells
+    return found
 
 
 def judged_cells(verdict: Verdict) -> dict[str, object]:
@@ -182,11 +240,40 @@ def judged_cells(verdict: Verdict) -> dict[str, object]:
     return {name: verdict.verdict if name == "corpus_accepted" else shown[name] for name in JUDGED}
 
 
-def _differs(record: Record, cells: Mapping[str, object]) -> bool:
-    return any(getattr(record.attempt, name) != value for name, value in cells.items())
+def status(folder: Path) -> Status:
+    """How far the campaign is; reads only, so that it answers while a run is under way."""
+    from lab.measure.progress import current  # noqa: PLC0415
+
+    campaign = load(folder, examine=False)
+    slots, left = plan(campaign)
+    outcomes = [(record.attempt.variant, record.attempt.outcome) for record in campaign.records]
+    variants = tuple(
+        VariantStatus(
+            id=variant.id,
+            planned=sum(slot.variant == variant.id for slot in slots),
+            left=sum(slot.variant == variant.id for slot in left),
+            failed=sum(outcomes.count((variant.id, outcome)) for outcome in FAILURES),
+            interrupted=outcomes.count((variant.id, "interrupted")),
+        )
+        for variant in campaign.manifest.variants
+    )
+    return Status(variants, current(folder))
 
 
-def report(folder: Path) -> object:
+def price(  # noqa: PLR0913  (the options of `lab price`, one by one)
+    gpu: str,
+    days: int | None,
+    lots: int,
+    *,
+    periods: int = 1,
+    window: str | None = None,
+    accepted: int | None = None,
+    catalogue: Path | None = None,
+) -> Answer:
+    """What a package commits, by the very code of `calcul_forfaits.py`."""
+
+
+def report(folder: Path) -> Published:
     """Judge, decide and publish: the version that already says the same, or a new one."""
     from lab.report.document import build  # noqa: PLC0415
     from lab.report.versions import publish  # noqa: PLC0415

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.cli import app
+
 TOP = {"README.md", "pyproject.toml", "LICENSE", "lab", "templates", "site", "workbook", "tests"}
+HERE = Path("tests/test_house.py")
 LONGEST_FILE = 400
 SLOW_TO_IMPORT = ("torch", "transformers", "tokenizers", "duckdb", "plotly", "openpyxl", "pydantic")
 CODE = {".py", ".html", ".j2", ".jinja", ".css", ".js"}
@@ -23,6 +26,17 @@ with contextlib.redirect_stdout(io.StringIO()):
     except SystemExit as ended:
         assert not ended.code, ended.code
 print(*sorted(set(sys.modules) & {{*{SLOW_TO_IMPORT!r}}}))
+"""
+
+# Imports every module of the package as if the extra `measure` were not installed.
+WITHOUT_MEASURE = """
+import importlib, pkgutil, sys
+sys.modules.update(dict.fromkeys(("torch", "transformers", "tokenizers", "safetensors", "sympy")))
+import lab
+for module in pkgutil.walk_packages(lab.__path__, "lab."):
+    if module.name != "lab.__main__":
+        importlib.import_module(module.name)
+        print(module.name)
 """
 
 
@@ -81,6 +95,27 @@ def test_a_command_that_reads_no_campaign_starts_without_the_slow_libraries(argu
     assert ended.stdout.split() == []
 
 
+def test_every_module_can_be_read_where_the_measure_extra_is_not_installed() -> None:
+    """PyTorch is imported when a pass runs, never before."""
+    ended = subprocess.run([sys.executable, "-c", WITHOUT_MEASURE], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert {"lab.cli", "lab.measure.runner", "lab.workloads"} <= set(ended.stdout.split())
+
+
+def test_the_readme_lists_the_commands_that_exist(repository: Path) -> None:
+    """Each command has its row in the table, and no row has no command."""
+    rows = re.findall(r"^\| `lab (\w+)[` ]", (repository / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(rows) == sorted(str(command.name) for command in app.registered_commands)
+
+
+def test_the_readme_names_files_that_exist(repository: Path) -> None:
+    """Every path from the top of the repository that stands in the README is there."""
+    text = (repository / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<=[`(])(?:lab|templates|site|workbook|tests)/[\w./-]*(?=[`)])", text))
+    assert len(named) > 10
+    assert not sorted(path for path in named if not (repository / path).exists())
+
+
 def test_no_file_names_a_folder_of_the_machine_it_was_written_on(repository: Path, files: tuple[Path, ...]) -> None:
     """Neither a home, nor the folder of this checkout: the project works in any folder."""
     folders = {str(folder) for folder in (repository, repository.parent, Path.home())} - {"/", "/tmp", "/var/tmp"}  # noqa: S108  (folders anyone may name)
@@ -90,21 +125,27 @@ def test_no_file_names_a_folder_of_the_machine_it_was_written_on(repository: Pat
     named = {
         str(path): found.group()
         for path in files
-        if path != Path("tests/test_house.py")
-        and (found := private.search((repository / path).read_bytes().decode("utf-8", errors="ignore")))
+        if path != HERE and (found := private.search((repository / path).read_bytes().decode("utf-8", errors="ignore")))
     }
     assert not named
 
 
 def test_every_exception_to_a_rule_has_its_reason_beside_it(repository: Path, files: tuple[Path, ...]) -> None:
-    """`noqa` and `type: ignore` name their rule, and a reason follows: `(why)` or `# why`."""
-    exception = re.compile(r"# (?:noqa|type: ignore)\b")
-    explained = re.compile(r"# (?:noqa: [A-Z]+\d+(?:, [A-Z]+\d+)*|type: ignore\[[\w, -]+\])  ?(?:\(|# )\w")
-    without = [
-        f"{path}:{number}"
-        for path in files
-        if path.suffix == ".py" and path.parts[0] in {"lab", "tests"} and path.name != "test_house.py"
-        for number, line in enumerate((repository / path).read_text(encoding="utf-8").splitlines(), 1)
-        if exception.search(line) and not explained.search(line)
-    ]
+    """`noqa` and `type: ignore` name their rule, and a reason follows: `(why)` or `# why`.
+
+    In a block of lines with the same exception the first one gives the reason for all.
+    """
+    exception = re.compile(
+        r"# (noqa: [A-Z]+\d+(?:, [A-Z]+\d+)*|type: ignore\[[\w, -]+\]|noqa|type: ignore)(?P<why> .*)?"
+    )
+    without = []
+    for path in files:
+        if path.suffix != ".py" or path.parts[0] not in {"lab", "tests"} or path == HERE:
+            continue
+        above = None
+        for number, line in enumerate((repository / path).read_text(encoding="utf-8").splitlines(), 1):
+            found = exception.search(line)
+            if found and not re.match(r" {1,2}(?:\(|# )\w", found["why"] or "") and found[1] != above:
+                without.append(f"{path}:{number}")
+            above = found[1] if found else None
     assert not without

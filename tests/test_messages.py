@@ -156,12 +156,13 @@ def _trees(repository: Path) -> Iterator[tuple[str, ast.Module]]:
         yield str(path.relative_to(repository)), ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _first_arguments(tree: ast.Module, names: set[str]) -> Iterator[ast.expr]:
+def _calls(tree: ast.Module, names: set[str]) -> Iterator[ast.Call]:
+    """Calls, with an argument, of functions or methods of these names."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args:
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", None)
             if name in names:
-                yield node.args[0]
+                yield node
 
 
 def _literals(argument: ast.expr) -> Iterator[re.Pattern[str]]:
@@ -182,8 +183,8 @@ def test_every_fault_has_a_text_for_what_was_found_and_for_what_to_do(repository
     asked = {
         (found.pattern, place)
         for place, tree in _trees(repository)
-        for argument in _first_arguments(tree, {"fault", "Fault", "ManifestRuleError"})
-        for found in _literals(argument)
+        for call in _calls(tree, {"fault", "Fault", "ManifestRuleError"})
+        for found in _literals(call.args[0])
     }
     assert asked
     for language in LANGUAGES:
@@ -209,11 +210,32 @@ def test_every_reason_the_code_gives_has_a_text(repository: Path) -> None:
     lacking = [
         (found.pattern, place)
         for place, tree in _trees(repository)
-        for argument in _first_arguments(tree, {"reason", "Reason", "text"})
-        for found in _literals(argument)
+        for call in _calls(tree, {"reason", "Reason", "text"})
+        for found in _literals(call.args[0])
         if "." in found.pattern and not any(found.fullmatch(key) for key in keys)
     ]
     assert not lacking
+
+
+def test_the_code_gives_every_fact_that_a_text_names(repository: Path) -> None:
+    """Where key and facts are written out in one call, each place of the text is among them."""
+    english = all_texts("en")
+    lacking = []
+    for file, tree in _trees(repository):
+        for call in _calls(tree, {"fault", "ManifestRuleError", "reason", "text"}):
+            given = {keyword.arg for keyword in call.keywords}
+            if None in given or not isinstance(call.args[0], ast.Constant):  # facts or key put together at run time
+                continue
+            key, is_fault = call.args[0].value, _calls_a_fault(call)
+            for one in (f"fault.{key}", f"fault.{key}.do") if is_fault else (key,):
+                named = {place for form in forms(english.get(one, "")) for place in places(form)}
+                if missing := named - given - ({"file", "place"} if is_fault else set()):
+                    lacking.append((file, call.lineno, one, sorted(missing)))
+    assert not lacking
+
+
+def _calls_a_fault(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in {"fault", "ManifestRuleError"}
 
 
 def test_every_literal_that_looks_like_a_key_has_a_text(repository: Path) -> None:
@@ -230,11 +252,12 @@ def test_every_literal_that_looks_like_a_key_has_a_text(repository: Path) -> Non
 
 
 def test_every_word_of_a_closed_list_has_a_text() -> None:
-    """Outcomes, verdicts, gates, and each field and column with its label and help."""
+    """Outcomes, verdicts, gates; each field and column with its label and help, each field with an example too."""
     wanted = {f"outcome.{one}" for one in OUTCOMES} | {f"verdictword.{one}" for one in VERDICTS}
     wanted |= {f"gatename.{one}" for one in GATES}
     names = [one.name for one in COLUMNS] + [one.name for one in PROTOCOL_FIELDS]
     wanted |= {f"field.{name}.{part}" for name in names for part in ("label", "help")}
+    wanted |= {f"field.{one.name}.example" for one in PROTOCOL_FIELDS}
     assert not sorted(wanted - set(all_texts("en")))
 
 

@@ -133,21 +133,28 @@ def _out_of_range(metric_used: Metric, threshold: float) -> bool:
     return (low is not None and threshold < low) or (high is not None and threshold > high)
 
 
-def _quality(case: Case) -> Finding | None:
-    used, threshold, figures = case.metric, case.protocol.threshold, case.figures
+def _not_measurable(case: Case) -> Finding | None:
     if case.protocol.metric is None:
         return Finding("unassessed", reason("verdict.quality.no_metric"))
-    if used is None:
+    if case.metric is None:
         return Finding("unassessed", reason("verdict.quality.unknown_metric", metric=case.protocol.metric))
-    if figures is not None and figures.raised is not None:
-        return Finding("unassessed", reason("verdict.quality.raised", metric=used.name, error=figures.raised))
+    if case.figures is not None and case.figures.raised is not None:
+        facts = {"metric": case.metric.name, "error": case.figures.raised}
+        return Finding("unassessed", reason("verdict.quality.raised", **facts))
+    if case.figures is None or case.figures.value is None:
+        return Finding("unassessed", reason("verdict.quality.no_value", metric=case.metric.name))
+    return None
+
+
+def _quality(case: Case) -> Finding | None:
+    used, threshold, figures = case.metric, case.protocol.threshold, case.figures
+    if used is None or figures is None or figures.value is None:
+        return _not_measurable(case)
     if threshold is None:
         return Finding("unassessed", reason("verdict.quality.no_threshold"))
     facts: dict[str, object] = {"metric": used.name, "threshold": threshold}
     if _out_of_range(used, threshold):
         return Finding("unassessed", reason("verdict.quality.threshold_out_of_range", **facts))
-    if figures is None or figures.value is None:
-        return Finding("unassessed", reason("verdict.quality.no_value", metric=used.name))
     if not _at_least_as_good(used, figures.value, threshold):
         return Finding("rejected", reason("verdict.quality.below", **facts, value=figures.value))
     return None

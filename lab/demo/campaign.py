@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab import pipeline
 from lab.demo import baseline, corpus
@@ -16,6 +17,10 @@ from lab.errors import Fault, UsageProblemError, fault
 from lab.messages import LANGUAGES, Messages, messages
 from lab.model.catalogue import CalendarTask, Deliverable, Offer, PackageChoice
 from lab.model.protocol import Protocol, SubgroupThreshold
+
+if TYPE_CHECKING:  # slow to import, and only their names are needed
+    from lab.measure.events import Event
+    from lab.report.versions import Published
 
 NAME = "demo-docstrings"
 CORPUS, TUNING, MODEL = "corpus.jsonl", "tuning.jsonl", "models/demo"
@@ -73,14 +78,14 @@ class DemoResult:
     folder: Path
     phases: tuple[tuple[str, float], ...]
     judgement: pipeline.Judgement
-    published: pipeline.Published
+    published: Published
 
 
 @dataclass
 class _Phases:
     """Wall seconds of each phase, told as they end."""
 
-    say: Callable[[str, dict[str, object]], None]
+    say: Callable[[str, Mapping[str, object]], None]
     done: list[tuple[str, float]] = field(default_factory=list)
 
     @contextmanager
@@ -94,9 +99,9 @@ class _Phases:
 def run_demo(
     folder: Path,
     language: str,
-    observe: Callable[[object], None] = lambda _event: None,
+    observe: Callable[[Event], None] = lambda _event: None,
     notice: Callable[[Fault], None] = lambda _fault: None,
-    say: Callable[[str, dict[str, object]], None] = lambda _key, _values: None,
+    say: Callable[[str, Mapping[str, object]], None] = lambda _key, _values: None,
 ) -> DemoResult:
     """Build the demo campaign where it is missing, measure what is left, judge and report.
 

@@ -17,6 +17,7 @@ Unit = Literal["s", "bytes", "J", "ratio", "count"]
 Owner = Literal["measured", "judged", "declared"]
 
 OUTCOMES: tuple[Outcome, ...] = ("completed", "failed", "out_of_memory", "timed_out", "interrupted")
+FAILURES: tuple[Outcome, ...] = ("failed", "out_of_memory", "timed_out")  # the variant's own; never run again
 VERDICTS: tuple[VerdictWord, ...] = ("accepted", "rejected", "unassessed")
 DURATION_DIGITS = 6  # durations are rounded to the microsecond at birth, so that they survive every round trip
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import markdown
 import nh3
 
@@ -20,7 +22,7 @@ def to_html(text: str) -> str:
         text: the author's Markdown, from a notes file or a cell; never trusted.
     """
     shown = text.replace("&", "&amp;").replace("<", "&lt;")
-    html = markdown.markdown(_lower_headings(shown), extensions=["tables"], output_format="html")
+    html = _levels(markdown.markdown(shown, extensions=["tables"], output_format="html"))
     return nh3.clean(
         html.replace("&amp;lt;", "&lt;").replace("&amp;amp;", "&amp;"),
         tags=_TAGS,
@@ -31,6 +33,14 @@ def to_html(text: str) -> str:
     )
 
 
-def _lower_headings(text: str) -> str:
-    """A note's own top heading becomes the third level, below the page's and the section's."""
-    return "\n".join(f"##{line}" if line.startswith("#") else line for line in text.split("\n"))
+def _levels(html: str) -> str:
+    """Headings from the third level down, none skipped, so that a note cannot break the page's outline."""
+    last = 2
+
+    def one(found: re.Match[str]) -> str:
+        nonlocal last
+        if not found[1]:
+            last = min(int(found[2]) + 2, last + 1, 6)
+        return f"<{found[1]}h{last}>"
+
+    return re.sub(r"<(/?)h([1-6])>", one, html)

@@ -1,0 +1,120 @@
+"""From the variants' gates and budgets to the answer (the product's method, section 8). Undecided is an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from lab.analysis.gates import excluded, open_gates
+from lab.model.decision import GateName, GateResult, Separation, Status, VariantDecision
+from lab.model.reason import Reason, reason
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The status with its reasons and next steps; `contenders` are those among which it is undecided."""
+
+    status: Status
+    reasons: tuple[Reason, ...]
+    next_steps: tuple[Reason, ...] = ()
+    winner: VariantDecision | None = None
+    contenders: tuple[str, ...] = ()
+
+
+def rank(variants: Sequence[VariantDecision], separations: Sequence[Separation]) -> Answer:
+    """The cheapest eligible variant, when nothing unknown and no tie stands against it; else why there is none yet."""
+    able = [one for one in variants if one.eligible]
+    pending = [one for one in variants if not one.eligible and not excluded(one.gates)]
+    currencies = sorted({one.currency for one in (*able, *pending) if one.currency is not None})
+    if not able and not pending:
+        reasons = (reason("decision.none_eligible"), *_by_gate(variants, "failed"))
+        return Answer("none_eligible", reasons, _steps(variants, "failed"))
+    if len(currencies) > 1:
+        names = tuple(one.id for one in (*able, *pending))
+        why = reason("decision.currencies", currencies=currencies, variants=list(names))
+        return Answer("undecided", (why,), (reason("next.one_currency"),), contenders=names)
+    best = min((budget(one) for one in able), default=None)
+    could_win = [one for one in pending if best is None or one.committed is None or one.committed <= best]
+    first = [one for one in able if budget(one) == best]
+    if could_win:
+        why = reason("decision.open", variants=[one.id for one in could_win])
+        contenders = tuple(one.id for one in (*first, *could_win))
+        return Answer(
+            "undecided", (why, *_by_gate(could_win, "unknown")), _steps(could_win, "unknown"), None, contenders
+        )
+    return _among_equals(first, able, separations)
+
+
+def budget(variant: VariantDecision) -> Decimal:
+    """The committed budget of an eligible variant.
+
+    Raises:
+        LookupError: when there is none; an eligible variant has passed the price gate and has one.
+    """
+    if variant.committed is None:
+        raise LookupError(variant.id)
+    return variant.committed
+
+
+def mishaps(variant: VariantDecision) -> int:
+    """Failed and rejected attempts over all corpora and seeds; an exclusion hides none of them."""
+    return sum(one.failed + one.rejected for one in variant.summaries)
+
+
+def _among_equals(
+    first: Sequence[VariantDecision], able: Sequence[VariantDecision], separations: Sequence[Separation]
+) -> Answer:
+    facts: dict[str, object] = {"amount": first[0].committed, "currency": first[0].currency}
+    if len(first) == 1:
+        key = "decision.cheapest" if len(able) > 1 else "decision.only_one"
+        return Answer("chosen", (reason(key, variant=first[0].id, **facts),), winner=first[0])
+    tie = reason("decision.same_budget", variants=[one.id for one in first], **facts)
+    fewest = min(mishaps(one) for one in first)
+    steady = [one for one in first if mishaps(one) == fewest]
+    if len(steady) == 1:
+        others = [one.id for one in first if one is not steady[0]]
+        why = reason("decision.fewer_mishaps", variant=steady[0].id, count=fewest, others=others)
+        return Answer("chosen", (tie, why), winner=steady[0])
+    names = [one.id for one in steady]
+    own = [one for one in separations if one.a in names and one.b in names]
+    for candidate in steady:
+        rivals = [one for one in own if candidate.id in {one.a, one.b}]
+        if rivals and all(one.faster == candidate.id for one in rivals):
+            others = [name for name in names if name != candidate.id]
+            why = reason("decision.faster", variant=candidate.id, others=others)
+            return Answer("chosen", (tie, why), winner=candidate)
+    blocked = [one for one in own if not one.separated]
+    reasons = (tie, reason("decision.not_separated", variants=names), *(one.reason for one in blocked))
+    if not blocked:
+        reasons = (tie, reason("decision.directions_differ", variants=names))
+    return Answer("undecided", reasons, _how_to_tell(blocked), contenders=tuple(names))
+
+
+def _how_to_tell(blocked: Sequence[Separation]) -> tuple[Reason, ...]:
+    steps = []
+    for one in blocked:
+        facts: dict[str, object] = {"a": one.a, "b": one.b, "corpus": one.corpus}
+        if one.blocked_by == "test" and one.more_passes is not None:
+            steps.append(reason("next.more_passes", **facts, more=one.more_passes))
+        elif one.blocked_by in ("range", "range_and_test"):
+            steps.append(reason("next.find_cause", **facts))
+        elif one.blocked_by == "too_few":
+            steps.append(reason("next.measure_more", **facts))
+    return (*dict.fromkeys(steps), reason("next.choose_otherwise"))
+
+
+def _by_gate(variants: Sequence[VariantDecision], result: GateResult) -> tuple[Reason, ...]:
+    """One sentence per gate that blocks, naming the variants it blocks."""
+    found: dict[GateName, list[str]] = {}
+    for variant in variants:
+        blocking = open_gates(variant.gates) if result == "unknown" else variant.gates
+        for gate in blocking:
+            if gate.result == result:
+                found.setdefault(gate.gate, []).append(variant.id)
+    return tuple(reason(f"decision.{result}.{gate}", variants=names) for gate, names in found.items())
+
+
+def _steps(variants: Sequence[VariantDecision], result: GateResult) -> tuple[Reason, ...]:
+    """What to do about each gate that blocks, once."""
+    return tuple(reason(one.key.replace("decision.", "next.", 1), **one.values) for one in _by_gate(variants, result))

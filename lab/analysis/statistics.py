@@ -1,0 +1,122 @@
+"""What durations show: raw values with median, minimum, maximum and counts, and no more than the sample carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+
+from lab.analysis.exact import exact, median
+from lab.analysis.passes import FAILURES, Group, groups, of_variant
+from lab.analysis.separation import FEWEST_PASSES, durations_of
+from lab.model.attempt import Record
+from lab.model.campaign import Campaign
+from lab.model.decision import Exclusion, Summary, Verdict
+from lab.model.reason import Reason, reason
+
+CONFIDENCE = Fraction(99, 100)
+
+
+@dataclass(frozen=True)
+class Percentile:
+    """A percentile in seconds, or None with the reason that the sample does not carry it."""
+
+    q: float
+    value: float | None
+    reason: Reason | None = None
+
+
+def smallest_sample(q: float) -> int:
+    """The fewest values that bound the `q` percentile: with none over the limit, at 99 % confidence.
+
+    The smallest n with 1 - q^n >= 0.99 (the product's method, section 6): 44 for 0.9, 90 for 0.95, 459 for 0.99.
+
+    Raises:
+        ValueError: when `q` is not strictly between 0 and 1.
+    """
+    if not 0 < q < 1:
+        raise ValueError(q)
+    share, left, n = Fraction(exact(q)), float(q), 1
+    while left > float(1 - CONFIDENCE) * 1.000001:  # floats find the neighbourhood, fractions the number itself
+        left, n = left * q, n + 1
+    while 1 - share**n < CONFIDENCE:
+        n += 1
+    return n
+
+
+def percentile(durations: Sequence[float], q: float) -> Percentile:
+    """The smallest duration that at least a share `q` of them does not exceed; refused below `smallest_sample(q)`.
+
+    Raises:
+        ValueError: when `q` is not strictly between 0 and 1.
+    """
+    needed = smallest_sample(q)
+    if len(durations) < needed:
+        why = reason("warning.percentile_refused", percentile=q, needed=needed, present=len(durations))
+        return Percentile(q, None, why)
+    return Percentile(q, sorted(durations)[ceil(Fraction(exact(q)) * len(durations)) - 1])
+
+
+def summarise(
+    campaign: Campaign, verdicts: Mapping[str, Verdict], exclusions: Sequence[Exclusion]
+) -> tuple[Summary, ...]:
+    """One summary per variant, corpus and seed, never pooled: all planned ones, then what was tried beyond the plan.
+
+    Variants and corpora come in the manifest's order.
+    """
+    left_out = frozenset(one.attempt_id for one in exclusions)
+    summaries = []
+    for variant in campaign.manifest.variants:
+        found: dict[Group, list[Record]] = {group: [] for group in groups(campaign)}
+        for record in of_variant(campaign, variant.id):
+            if record.attempt.corpus is not None:
+                found.setdefault((record.attempt.corpus, record.attempt.seed), []).append(record)
+        beyond = sorted(set(found) - set(groups(campaign)), key=lambda group: (group[0], str(group[1])))
+        for group in (*groups(campaign), *beyond):
+            one = _counted(variant.id, group, found[group], verdicts, left_out)
+            summaries.append(replace(one, warnings=_warnings(campaign, found[group], one)))
+    return tuple(summaries)
+
+
+def _counted(
+    variant: str, group: Group, records: Sequence[Record], verdicts: Mapping[str, Verdict], left_out: frozenset[str]
+) -> Summary:
+    rows = [record.attempt for record in records]
+    words = {row.attempt_id: verdicts[row.attempt_id].verdict for row in rows if row.outcome not in FAILURES}
+    counted = [row for row in rows if words.get(row.attempt_id) == "accepted" and row.attempt_id not in left_out]
+    durations = tuple(row.duration_s if row in counted else None for row in rows)
+    present = [value for value in durations if value is not None]
+    metrics = [value for value in (verdicts[row.attempt_id].metric_value for row in counted) if value is not None]
+    verdict_words = list(words.values())
+    return Summary(
+        variant=variant,
+        corpus=group[0],
+        seed=group[1],
+        attempts=len(rows),
+        accepted=verdict_words.count("accepted"),
+        rejected=verdict_words.count("rejected"),
+        unassessed=verdict_words.count("unassessed"),
+        failed=len(rows) - len(words),
+        excluded=sum(row.attempt_id in left_out for row in rows),
+        durations_s=durations,
+        median_s=median(present),
+        min_s=min(present, default=None),
+        max_s=max(present, default=None),
+        median_metric=median(metrics),
+    )
+
+
+def _warnings(campaign: Campaign, records: Sequence[Record], summary: Summary) -> tuple[Reason, ...]:
+    found = []
+    figures = len(durations_of(summary))
+    if figures < FEWEST_PASSES:
+        found.append(reason("warning.no_pass" if figures == 0 else "warning.single_pass"))
+    seen = {record.attempt.environment for record in records if record.attempt.outcome != "interrupted"} - {None}
+    if len(seen) > 1:
+        found.append(reason("warning.mixed_environments", environments=len(seen)))
+    evidence = [campaign.evidence.get(record.attempt.attempt_id) for record in records]
+    without = max((one.without_reference for one in evidence if one), default=0)
+    if without:
+        found.append(reason("warning.without_reference", inputs=without))
+    return tuple(found)

@@ -1,0 +1,76 @@
+"""Which passes are to be run, in which order, and which of them are still missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
+
+from lab.errors import InvalidInputError, UsageProblemError, fault
+from lab.model.attempt import Record, Slot
+from lab.model.manifest import Manifest
+from lab.model.protocol import Protocol
+
+T = TypeVar("T")
+
+
+def order_of_round(items: Sequence[T], number: int, rounds: int) -> tuple[T, ...]:
+    """The order of round `number` (from 1) of `rounds`.
+
+    As many rounds as items or more: each round starts one further, 1-4-8, 4-8-1, 8-1-4, and again (seeds: so that
+    one variant is not always the first). Fewer rounds than items: a rotation would leave most items always late, so
+    every second round runs the one before it backwards, and each such pair starts at another part of the list.
+    """
+    count = len(items)
+    if count <= rounds:
+        shift = (number - 1) % count if count else 0
+        return (*items[shift:], *items[:shift])
+    pair, backwards = divmod(number - 1, 2)
+    shift = pair * count // math.ceil(rounds / 2)
+    turned = (*items[shift:], *items[:shift])
+    return turned[::-1] if backwards else turned
+
+
+def plan(manifest: Manifest, protocol: Protocol, *, only: Collection[str] | None = None) -> tuple[Slot, ...]:
+    """Every planned pass in the order it is to be run: round by round, in it seed by seed and corpus by corpus.
+
+    Args:
+        manifest: variants, corpora and seeds.
+        protocol: the number of repetitions, one round each.
+        only: the variants of this host; rounds rotate among them alone. None: all.
+
+    Raises:
+        InvalidInputError: the protocol states no repetitions.
+        UsageProblemError: `only` names a variant that the manifest does not have.
+    """
+    if not protocol.repetitions or protocol.repetitions < 1:
+        raise InvalidInputError(fault("repetitions-missing", file="campaign.xlsx", place="protocol.repetitions"))
+    known = [variant.id for variant in manifest.variants]
+    strangers = sorted(set(only or ()) - set(known))
+    if strangers:
+        raise UsageProblemError(fault("only-unknown-variant", ids=strangers, known=known))
+    chosen = [one for one in known if only is None or one in only]
+    return tuple(
+        Slot(variant=variant, corpus=corpus.id, seed=seed, round=number, position=position)
+        for number in range(1, protocol.repetitions + 1)
+        for seed in manifest.run.seeds
+        for corpus in manifest.corpora
+        for position, variant in enumerate(order_of_round(chosen, number, protocol.repetitions), start=1)
+    )
+
+
+def remaining(slots: Iterable[Slot], records: Iterable[Record]) -> tuple[Slot, ...]:
+    """The slots that no attempt was started for, or whose latest attempt was cut off; in the order given.
+
+    A failed, out-of-memory or timed-out slot is never run again (design.md section 8). `records` are in order of
+    start.
+    """
+    latest = {
+        (one.attempt.variant, one.attempt.corpus, one.attempt.seed, one.attempt.round): one.attempt.outcome
+        for one in records
+    }
+    return tuple(
+        slot
+        for slot in slots
+        if latest.get((slot.variant, slot.corpus, slot.seed, slot.round), "interrupted") == "interrupted"
+    )

@@ -1,0 +1,186 @@
+"""Durations of the accepted passes: every point over a pale box, the median as a tick, what is lost in a gutter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from lab.report.blocks import Chart
+from lab.report.charts import style
+from lab.report.document_plain import Json
+from lab.report.findings import finding
+from lab.report.words import Words
+
+_BOX_FROM = 5  # below that many points a quartile is a name without a thing
+_ROW, _AROUND = 84, 64  # height in pixels of one variant, and of the axis
+_SPREAD = 0.2  # of a row: how far points stand apart so that none hides another
+_FROM_ZERO = 0.4  # an axis starts at 0 unless the points fill less than this part of it
+_GUTTER_SLOTS = 5
+
+
+def build(document: Json, words: Words) -> tuple[Chart, ...]:
+    """One chart per corpus and seed that has attempts: different populations never share one."""
+    groups = sorted({(s["corpus"], str(s["seed"]), s["seed"]) for v in document["variants"] for s in v["summaries"] if s["attempts"]},
+                    key=lambda one: one[:2])  # fmt: skip
+    return tuple(_chart(document, words, corpus, seed, place) for place, (corpus, _, seed) in enumerate(groups))
+
+
+def _chart(document: Json, words: Words, corpus: str, seed: int | None, place: int) -> Chart:
+    rows = _rows(document, words, corpus, seed)
+    values = [value for row in rows for value in row.values]
+    starts = _start(values)
+    caption = [words.text("durations.chart.caption")]
+    if starts and values:
+        caption.append(words.text("durations.chart.start", start=words.seconds([starts])(starts)))
+    title = finding(document, words, corpus, seed)
+    numbers = [
+        words.text("durations.chart.spoken", variant=row.id, median=row.median_text or "–", n=len(row.values)) for row in rows
+    ]
+    return Chart(
+        id=f"chart-durations-{place}",
+        title=title,
+        caption=" ".join(caption),
+        spoken=" ".join([title, *numbers]),
+        figure=style.figure_json(_figure(rows, starts, words)),
+        file_name=f"{document['campaign']}-durations-{place + 1}",
+        download=words.text("chart.download"),
+        without_script=words.text("chart.without_script"),
+    )
+
+
+class _Row:
+    """One variant of the chart."""
+
+    def __init__(self, variant: Json, place: int, summary: Json, lost: Sequence[str], words: Words) -> None:
+        self.id: str = variant["id"]
+        self.colour, self.shape = style.look(place)
+        self.values: list[float] = [value for value in summary["durations_s"] if value is not None]
+        self.median: float | None = summary["median_s"]
+        self.lost = list(lost)
+        write = words.seconds(self.values)
+        self.hover = [f"{write(value)} s" for value in self.values]
+        self.median_text = f"{write(self.median)} s" if self.median is not None else None
+        counted = Counter(lost)
+        lines = [style.wrapped(self.id), *(f"✗ {number} {style.shown(word)}" for word, number in counted.items())]
+        if not self.values:
+            lines.append(style.shown(words.text("durations.chart.none")))
+        self.label = "<br>".join(lines)
+
+
+def _rows(document: Json, words: Words, corpus: str, seed: int | None) -> list[_Row]:
+    rows = []
+    for place, variant in enumerate(document["variants"]):
+        for summary in variant["summaries"]:
+            if (summary["corpus"], summary["seed"]) == (corpus, seed):
+                rows.append(_Row(variant, place, summary, _lost(document, variant["id"], corpus, seed, words), words))
+    return rows
+
+
+def _lost(document: Json, variant: str, corpus: str, seed: int | None, words: Words) -> list[str]:
+    """In words, how each attempt that contributes no duration ended."""
+    return [
+        lost_word(one, words)
+        for one in document["attempts"]
+        if (one["variant"], one["corpus"], one["seed"]) == (variant, corpus, seed) and not counts(one)
+    ]
+
+
+def counts(attempt: Json) -> bool:
+    """Whether an attempt's duration is among the figures: accepted and not excluded."""
+    return attempt["corpus_accepted"] == "accepted" and not attempt["excluded"] and attempt["duration_s"] is not None
+
+
+def lost_word(attempt: Json, words: Words) -> str:
+    """Why an attempt is not among the figures, in one word or two."""
+    if attempt["outcome"] != "completed":
+        return words.shared(f"outcome.{attempt['outcome']}") if attempt["outcome"] else words.text("running")
+    if attempt["excluded"]:
+        return words.text("excluded")
+    return words.shared(f"verdictword.{attempt['corpus_accepted'] or 'unassessed'}")
+
+
+def _start(values: Sequence[float]) -> float:
+    """Where the axis begins: 0, or just below the shortest when all points would crowd at its end."""
+    if not values or max(values) - min(values) >= (1 - _FROM_ZERO) * max(values) * _FROM_ZERO:
+        return 0
+    margin = max(max(values) - min(values), max(values) * 0.01)
+    start = max(0.0, min(values) - margin)
+    return float(f"{start:.2g}") if float(f"{start:.2g}") <= min(values) else 0.0
+
+
+def _figure(rows: Sequence[_Row], starts: float, words: Words) -> Any:  # noqa: ANN401  (plotly is untyped)
+    import plotly.graph_objects as go  # noqa: PLC0415  (0.3 s that a command which draws nothing does not pay)
+
+    figure = go.Figure(layout={"template": {}})
+    gutter = any(row.lost for row in rows)
+    for place, row in enumerate(rows):
+        for trace in _traces(go, row, len(rows) - 1 - place):
+            figure.add_trace(trace)
+    values = [value for row in rows for value in row.values]
+    top = max(values, default=1.0)
+    bare = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    separators = {"en": ".,", "fr": ",\u202f", "it": ",."}[words.language]
+    figure.update_layout(
+        height=_ROW * len(rows) + _AROUND,
+        margin={"l": 8, "r": 16, "t": 8, "b": 48},
+        showlegend=False,
+        hovermode="closest",
+        separators=separators,
+        boxmode="overlay",
+        xaxis={
+            "title": {"text": words.text("durations.chart.axis")}, "range": [starts, top + (top - starts) * 0.06],
+            "domain": [0.08 if gutter else 0.0, 1.0], "zeroline": False, "fixedrange": True, "nticks": 6,
+        },
+        xaxis2={**bare, "range": [0, _GUTTER_SLOTS + 1], "domain": [0.0, 0.065], "showticklabels": False},
+        yaxis={
+            **bare, "range": [-0.6, len(rows) - 0.4], "automargin": True, "ticks": "",
+            "tickvals": [len(rows) - 1 - place for place in range(len(rows))], "ticktext": [row.label for row in rows],
+        },
+    )  # fmt: skip
+    return figure
+
+
+def _traces(go: Any, row: _Row, y: int) -> list[Any]:  # noqa: ANN401  (plotly is untyped)
+    found = []
+    if len(row.values) >= _BOX_FROM:
+        found.append(
+            go.Box(
+                x=row.values, y=[y] * len(row.values), orientation="h", width=0.42, boxpoints=False, hoverinfo="skip",
+                fillcolor=style.pale(row.colour), line={"color": row.colour, "width": 1}, whiskerwidth=0.4, opacity=0.75,
+            )
+        )  # fmt: skip
+    if row.values:
+        steps = max(len(row.values) - 1, 1)
+        spread = [y + _SPREAD * (0.5 - place / steps) for place in range(len(row.values))]
+        found.append(
+            go.Scatter(
+                x=row.values, y=spread, mode="markers", meta=style.OUTLINED, text=row.hover,
+                hovertemplate=style.shown(row.id) + "<br>%{text}<extra></extra>",
+                marker={"color": row.colour, "symbol": row.shape, "size": 9, "line": {"width": 1}},
+            )
+        )  # fmt: skip
+    if row.median is not None:
+        found.append(
+            go.Scatter(
+                x=[row.median], y=[y], mode="markers", meta=style.INK, hoverinfo="skip",
+                marker={"symbol": "line-ns", "size": 36, "line": {"width": 2.5}},
+            )
+        )  # fmt: skip
+        found.append(
+            go.Scatter(
+                x=[row.median], y=[y + 0.36], mode="text", text=[row.median_text], meta=style.INK, hoverinfo="skip",
+                cliponaxis=False,
+            )
+        )  # fmt: skip
+    if row.lost:
+        found.append(
+            go.Scatter(
+                x=[1 + place % _GUTTER_SLOTS for place in range(len(row.lost))][: _GUTTER_SLOTS * 4],
+                y=[y - 0.16 * (place // _GUTTER_SLOTS) for place in range(len(row.lost))][: _GUTTER_SLOTS * 4],
+                mode="markers", xaxis="x2", meta=style.INK, text=[style.shown(one) for one in row.lost],
+                hovertemplate=style.shown(row.id) + "<br>%{text}<extra></extra>",
+                marker={"symbol": "x-thin", "size": 8, "line": {"width": 2}},
+            )
+        )  # fmt: skip
+    return found

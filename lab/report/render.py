@@ -1,0 +1,142 @@
+"""Views as HTML: Jinja2 with everything escaped, a policy that lets nothing in, assets named by their hash."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from lab.report.blocks import Note, Switch, Versions
+from lab.report.notes import to_html
+from lab.store.files import resource
+
+_HASH_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Assets:
+    """The shared texts of the pages: style, the page's own script and plotly.js, as shipped."""
+
+    style: str
+    script: str
+    plotly: str
+
+    def files(self) -> dict[str, bytes]:
+        """File name, with the hash of its content in it, to content: what `report/assets/` holds."""
+        return {name: text.encode() for name, text in self._named()}
+
+    def names(self) -> tuple[str, str, str]:
+        """The file names of style, script and plotly.js."""
+        style, script, plotly = (name for name, _ in self._named())
+        return style, script, plotly
+
+    def _named(self) -> tuple[tuple[str, str], ...]:
+        texts = (("note", self.style, "css"), ("note", self.script, "js"), ("plotly", self.plotly, "js"))
+        return tuple((f"{stem}-{_digest(text).hex()[:_HASH_DIGITS]}.{end}", text) for stem, text, end in texts)
+
+
+def read_assets() -> Assets:
+    """Style and script from the templates, plotly.js from the installed package: no request is ever made for it.
+
+    Raises:
+        OutsideFailureError: the templates are not installed.
+    """
+    folder = resource("templates", "report")
+    style = (folder / "note.css").read_text(encoding="utf-8")
+    script = (folder / "note.js").read_text(encoding="utf-8")
+    return Assets(style, script, get_plotlyjs())
+
+
+def note_page(note: Note, switches: Sequence[Switch], assets: Assets, prefix: str, versions_href: str) -> str:
+    """The note as a page that shares its assets, found at `prefix` ("../assets/")."""
+    header = _running_header(note.running_header)
+    style, script, plotly = assets.names()
+    return _environment().get_template("note.html.j2").render(
+        note=note, switches=switches, language=note.language, title=note.title, skip=note.words["skip"],
+        policy=_shared_policy(header), style_href=prefix + style, styles=[Markup(header)],  # noqa: S704  (our own CSS)
+        script_hrefs=[prefix + plotly, prefix + script], scripts=[], versions_href=versions_href,
+    )  # fmt: skip
+
+
+def standalone_note(note: Note, switches: Sequence[Switch], assets: Assets) -> str:
+    """The note as one file that holds everything, to send by mail."""
+    header = _running_header(note.running_header)
+    styles, scripts = [assets.style, header], [assets.plotly, assets.script]
+    return _environment().get_template("note.html.j2").render(
+        note=note, switches=switches, language=note.language, title=note.title, skip=note.words["skip"],
+        policy=_policy([_hash(one) for one in scripts], [_hash(one) for one in styles]), style_href=None,
+        styles=[Markup(one) for one in styles], script_hrefs=[],  # noqa: S704  (our own CSS)
+        scripts=[Markup(one) for one in scripts], versions_href=None,  # noqa: S704  (our own scripts)
+    )  # fmt: skip
+
+
+def versions_page(page: Versions, switches: Sequence[Switch], assets: Assets, prefix: str) -> str:
+    """The list of versions."""
+    header = _running_header(page.title)
+    return _environment().get_template("versions.html.j2").render(
+        page=page, switches=switches, language=page.language, title=page.title, skip=page.words["skip"],
+        policy=_shared_policy(header), style_href=prefix + assets.names()[0],
+        styles=[Markup(header)], script_hrefs=[], scripts=[],  # noqa: S704  (our own CSS)
+    )  # fmt: skip
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(resource("templates", "report")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["sanitised"] = lambda text: Markup(to_html(text))  # noqa: S704  (sanitised by nh3)
+    environment.filters["island"] = Markup  # a figure's JSON, in which < > & are written as escapes
+    return environment
+
+
+def _shared_policy(header: str) -> str:
+    # A page opened from the disk has no origin of its own: 'self' is what Chromium takes for its neighbours, file: what
+    # others may ask for. Integrity hashes cannot be used there, since files are not CORS-readable.
+    own = ["'self'", "file:"]
+    return _policy(own, [*own, _hash(header)])
+
+
+def _policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
+    """The Content-Security-Policy of a page.
+
+    plotly.js creates one empty style element and fills it rule by rule through the object model; the hash of the empty
+    text lets it, so that no other inline style has to be allowed. Images are made in the page when a chart is saved.
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(scripts)}",
+            f"style-src {' '.join((*styles, _hash('')))}",
+            "img-src data: blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(_digest(text)).decode()}'"
+
+
+def _running_header(text: str) -> str:
+    """The print header as CSS; every character but letters and digits is written by its code."""
+    safe = "".join(one if one.isascii() and one.isalnum() else f"\\{ord(one):x} " for one in text)
+    font = "font: 8pt system-ui, sans-serif; color: #565e67"
+    return (
+        f'@page {{ @top-left {{ content: "{safe}"; {font} }} '
+        f'@bottom-right {{ content: counter(page) " / " counter(pages); {font} }} }}'
+    )

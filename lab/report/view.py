@@ -1,0 +1,61 @@
+"""A document and a language in, a page's texts out: everything formatted and translated, no HTML."""
+
+from __future__ import annotations
+
+from lab.messages import LANGUAGES
+from lab.report import view_decision, view_first, view_measures, view_record
+from lab.report.blocks import Note, Switch
+from lab.report.document_plain import Json
+from lab.report.words import Words
+
+# Each language is named in itself, whatever the page's: that is how a reader finds it.
+LANGUAGE_NAMES = {"en": "English", "fr": "Français", "it": "Italiano"}
+_PAGE_WORDS = ("skip", "contents", "why", "not_said", "languages", "figures", "versions")
+
+
+def note(document: Json, language: str) -> Note:
+    """The decision note of a published document (with its `report_version`) in one language.
+
+    Raises:
+        MissingTextError: a key of the document has no text in `language`.
+    """
+    words = Words(document, language)
+    version = words.text("version", n=document["report_version"])
+    sections = (
+        view_decision.gates(document, words),
+        view_measures.durations(document, words),
+        view_measures.quality(document, words),
+        view_measures.phases(document, words),
+        view_measures.memory(document, words),
+        view_decision.costs(document, words),
+        view_decision.calendar(document, words),
+        view_record.attempts(document, words),
+        view_record.exclusions(document, words),
+        view_record.protocol(document, words),
+        view_record.author(document, words),
+        view_record.environment(document, words),
+        view_record.integrity(document, words),
+        view_record.limits(document, words),
+        view_record.glossary(words),
+    )
+    date = view_record.latest(document)
+    quiet = (document["campaign"], version, *((words.text("measured_on", date=words.messages.date(date)),) if date else ()))
+    return Note(
+        language=language,
+        title=words.text("page.title", campaign=document["campaign"], version=version),
+        running_header=f"{document['campaign']} · {version}",
+        quiet_line=quiet,
+        question=document["question"] or words.text("no_question"),
+        question_label=words.text("question"),
+        answer=view_first.answer(document, words),
+        figures=view_first.figures(document, words),
+        why=view_first.why(document, words),
+        not_said=view_first.not_said(document, words),
+        sections=tuple(one for one in sections if one is not None),
+        words={name: words.text(f"page.{name}") for name in _PAGE_WORDS},
+    )
+
+
+def switches(here: str, pattern: str) -> tuple[Switch, ...]:
+    """The language links of a page, `pattern` with the language at `{}`."""
+    return tuple(Switch(one, LANGUAGE_NAMES[one], pattern.format(one), one == here) for one in LANGUAGES)

@@ -1,0 +1,121 @@
+"""A run's progress on standard error: a live line in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO
+
+from lab.errors import Fault
+from lab.messages import DASH, Messages
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from lab.measure.events import AttemptEnded, AttemptProgress, CoolingDown, Event, Recovered
+
+
+@dataclass
+class View:
+    """Takes what happens during a run and shows it; `live` is the moving line, None where there is no terminal."""
+
+    words: Messages
+    stream: TextIO
+    live: Progress | None = None
+    _task: TaskID | None = field(default=None, init=False)
+
+    def say(self, key: str, values: Mapping[str, object]) -> None:
+        """Print one line of the catalogues."""
+        self._line(self.words.text(key, **values))
+
+    def notice(self, fault: Fault) -> None:
+        """Print what went another way than planned, and what to do."""
+        self._line(self.words.fault(fault))
+
+    def observe(self, event: Event) -> None:
+        """Show one event of a run."""
+        from lab.measure import events  # noqa: PLC0415  (the screen starts without the measuring code)
+
+        match event:
+            case events.AttemptProgress():
+                self._moved(event)
+            case events.AttemptEnded():
+                self._ended(event)
+            case events.Recovered():
+                self._recovered(event)
+            case events.CoolingDown():
+                self._cooling(event)
+            case events.AttemptStarted():
+                pass  # the first progress follows at once
+
+    def _moved(self, event: AttemptProgress) -> None:
+        if self.live is None:
+            return
+        standing = event.standing
+        text = self.words.text(
+            "screen.run.moving",
+            index=standing.index,
+            total=standing.total,
+            round=standing.slot.round,
+            variant=standing.slot.variant,
+            phase=self.words.text(f"screen.phase.{event.phase}"),
+            rate=DASH if event.rate is None else self.words.number(event.rate, 0),
+            failed=sum(standing.failures.values()),
+        )
+        if self._task is None:
+            self._task = self.live.add_task(text, total=event.inputs)
+        self.live.update(self._task, description=text, completed=event.completed, total=event.inputs)
+
+    def _ended(self, event: AttemptEnded) -> None:
+        if self.live is not None and self._task is not None:
+            self.live.remove_task(self._task)
+            self._task = None
+        attempt, standing = event.record.attempt, event.standing
+        duration = attempt.duration_s if attempt.duration_s is not None else attempt.elapsed_s
+        line = self.words.text(
+            "screen.run.ended",
+            index=standing.index,
+            total=standing.total,
+            round=standing.slot.round,
+            variant=standing.slot.variant,
+            outcome=self.words.text(f"outcome.{attempt.outcome}"),
+            inputs=attempt.completed_inputs if attempt.completed_inputs is not None else DASH,
+            seconds=self.words.number(duration, 3),
+        )
+        because = event.record.details.ended_because
+        self._line(line if because is None else f"{line}\n    {self.words.text(because.key, **because.values)}")
+
+    def _recovered(self, event: Recovered) -> None:
+        self._line(self.words.text("screen.run.recovered", attempt=event.record.attempt.attempt_id))
+
+    def _cooling(self, event: CoolingDown) -> None:
+        self._line(self.words.text("screen.run.cooling", seconds=self.words.number(event.seconds, 0)))
+
+    def _line(self, text: str) -> None:
+        if self.live is None:
+            self.stream.write(text + "\n")
+            self.stream.flush()
+        else:
+            self.live.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress(words: Messages, stream: TextIO | None = None) -> Iterator[View]:
+    """Show a run on `stream` (default: standard error) for as long as the block lasts."""
+    stream = stream or sys.stderr
+    if not stream.isatty():
+        yield View(words, stream)
+        return
+    from rich.console import Console  # noqa: PLC0415  (slow start)
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(file=stream), transient=True) as live:
+        yield View(words, stream, live)

@@ -1,0 +1,184 @@
+"""A campaign folder read whole: everything that a decision is made from, every fault of its inputs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lab.errors import Fault, InvalidInputError, fault
+from lab.model.attempt import COLUMNS, Attempt, Record
+from lab.model.campaign import Campaign
+from lab.model.evidence import Evidence
+from lab.model.manifest import CorpusSpec, Manifest
+from lab.store.attempts import ATTEMPT_JSON, ATTEMPTS, PREDICTIONS, read_records
+from lab.store.canonical import canonical_json, plain, sha256_text
+from lab.store.corpus import MANIFEST, Corpus, read_corpus
+from lab.store.environments import ENVIRONMENTS, read_environments
+from lab.store.files import inside, reading, sha256_file
+from lab.store.join import join
+from lab.store.manifest import read_manifest
+from lab.store.predictions import examine as examine_predictions
+from lab.store.seal import SEAL, read_seal
+from lab.store.workbook.content import WorkbookContent
+from lab.store.workbook.read import read_workbook
+
+WORKBOOK = "campaign.xlsx"
+
+_Read = TypeVar("_Read")
+
+
+def read_campaign(folder: Path, *, examine: bool = True) -> Campaign:
+    """Read manifest, workbook, corpora, seal, attempts and environments (the product's method, section 4).
+
+    Args:
+        folder: the campaign folder.
+        examine: whether predictions are read too; without it there is no evidence, and predictions are no inputs.
+
+    Raises:
+        InvalidInputError: the folder, its manifest or its workbook is missing, or anything in it is not what it must
+            be; every fault that can be found at once.
+    """
+    _check_folder(folder)
+    manifest = read_manifest(folder / MANIFEST)
+    faults: list[Fault] = []
+    content = _attempted(lambda: read_workbook(folder / WORKBOOK, manifest), faults)
+    corpora = _attempted(lambda: _corpora(folder, manifest), faults)
+    folders = _attempted(lambda: read_records(folder), faults)
+    environments = _attempted(lambda: read_environments(folder), faults)
+    if content is None or corpora is None or folders is None or environments is None:
+        raise InvalidInputError(*faults)
+    facts = {name: corpus.facts for name, corpus in corpora.items()}
+    records, notices = join(folders, content.rows, content.cells, WORKBOOK)
+    seal = read_seal(folder, manifest, content.protocol, facts)
+    findings = _Findings(folder, manifest, corpora)
+    for record in records if examine else ():
+        findings.take(record)
+    own = {record.attempt.attempt_id for record in folders}
+    return Campaign(
+        manifest=manifest,
+        protocol=content.protocol,
+        corpora=facts,
+        records=records,
+        evidence=findings.evidence,
+        evidence_faults=findings.faults,
+        environments=environments,
+        choices=content.choices,
+        offers=content.offers,
+        expenses=content.expenses,
+        calendar=content.calendar,
+        deliverables=content.deliverables,
+        seal=seal,
+        notices=(*content.notices, *notices),
+        inputs=_inputs(folder, manifest, content, own, findings.examined),
+    )
+
+
+def _check_folder(folder: Path) -> None:
+    with reading(folder):
+        exists = folder.exists()
+    if not exists:
+        raise InvalidInputError(fault("campaign-missing", file=str(folder)))
+    if not folder.is_dir():
+        raise InvalidInputError(fault("campaign-is-a-file", file=str(folder)))
+    absent = [
+        fault(slug, file=name)
+        for slug, name in (("manifest-missing", MANIFEST), ("workbook-missing", WORKBOOK))
+        if not (folder / name).exists()
+    ]
+    if absent:
+        raise InvalidInputError(*absent)
+
+
+def _attempted(read: Callable[[], _Read], faults: list[Fault]) -> _Read | None:
+    """What `read` gives, or None after its faults were added: the other parts are read all the same."""
+    try:
+        return read()
+    except InvalidInputError as error:
+        faults += error.faults
+        return None
+
+
+def _corpora(folder: Path, manifest: Manifest) -> dict[str, Corpus]:
+    faults: list[Fault] = []
+    found: dict[str, Corpus] = {}
+    for spec in manifest.corpora:
+        corpus = _attempted(partial(read_corpus, folder, spec), faults)
+        if corpus is not None:
+            found[spec.id] = corpus
+    if faults:
+        raise InvalidInputError(*faults)
+    return found
+
+
+@dataclass
+class _Findings:
+    """Evidence of the completed attempts whose predictions are in the campaign."""
+
+    folder: Path
+    manifest: Manifest
+    corpora: Mapping[str, Corpus]
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    faults: dict[str, Fault] = field(default_factory=dict)
+    examined: list[str] = field(default_factory=list)
+
+    def take(self, record: Record) -> None:
+        """Examine one attempt's predictions; why it could not be done is kept instead."""
+        attempt = record.attempt
+        if attempt.outcome != "completed":
+            return
+        relative = attempt.predictions_path
+        if relative is None and not record.declared:
+            relative = f"{ATTEMPTS}/{attempt.attempt_id}/{PREDICTIONS}"
+        if relative is None:
+            return
+        try:
+            self._examine(attempt, relative)
+        except InvalidInputError as error:
+            self.faults[attempt.attempt_id] = error.faults[0]
+
+    def _examine(self, attempt: Attempt, relative: str) -> None:
+        path = inside(self.folder, relative, f"{ATTEMPTS}/{attempt.attempt_id}")
+        corpus = self.corpora.get(attempt.corpus or "")
+        if corpus is None:
+            raise InvalidInputError(fault("attempt-other-corpus", file=attempt.attempt_id, corpus=attempt.corpus))
+        if not path.is_file():
+            raise InvalidInputError(fault("predictions-missing", file=relative))
+        labels = corpus.facts.labels or None
+        self.evidence[attempt.attempt_id] = examine_predictions(path, corpus, labels, attempt.predictions_sha256)
+        self.examined.append(relative)
+
+
+def _inputs(
+    folder: Path, manifest: Manifest, content: WorkbookContent, own: Collection[str], predictions: Iterable[str]
+) -> dict[str, str]:
+    """Path in the campaign -> sha256 of every file that a decision is made from.
+
+    The workbook's is that of what was read from it: a spreadsheet writes other bytes each time it saves the same.
+    """
+    paths = [MANIFEST, SEAL, *predictions]
+    for spec in manifest.corpora:
+        paths += _files_of(spec)
+    paths += [path.relative_to(folder).as_posix() for path in folder.glob(f"{ATTEMPTS}/[!.]*/{ATTEMPT_JSON}")]
+    paths += [path.relative_to(folder).as_posix() for path in folder.glob(f"{ENVIRONMENTS}/[!.]*.json")]
+    found = {path: sha256_file(folder / path) for path in set(paths) if (folder / path).is_file()}
+    found[WORKBOOK] = sha256_text(canonical_json(_declared(content, own)))
+    return dict(sorted(found.items()))
+
+
+def _files_of(spec: CorpusSpec) -> list[str]:
+    return [spec.path] if spec.tuning is None else [spec.path, spec.tuning]
+
+
+def _declared(content: WorkbookContent, own: Collection[str]) -> dict[str, object]:
+    """What the workbook adds to a decision: all of it but cell addresses, notices, and verdicts that are recomputed.
+
+    Rows are ordered by attempt: sorting a sheet changes no decision.
+    """
+    judged: dict[str, Any] = {column.name: None for column in COLUMNS if column.owner == "judged"}
+    rows = [replace(row, **judged) if row.attempt_id in own else row for row in content.rows]
+    rows.sort(key=lambda row: row.attempt_id)
+    kept = plain(replace(content, rows=tuple(rows), cells={}, notices=()))
+    return {name: value for name, value in kept.items() if name not in ("cells", "notices")}

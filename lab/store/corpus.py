@@ -1,0 +1,252 @@
+"""The inputs of a campaign: read whole for judging, as a stream for a timed pass, and fingerprinted in their order."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from lab.errors import Fault, InvalidInputError, fault
+from lab.model.campaign import CorpusFacts
+from lab.model.manifest import CorpusSpec
+from lab.store.canonical import canonical_json
+from lab.store.files import inside
+from lab.store.tables import FORMATS, Table
+
+MANIFEST = "manifest.toml"  # the file that names a corpus and its tuning set
+_MOST_FAULTS = 20  # of one file: more of them help nobody
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """One corpus, whole, in its order; the tuples have one item per input.
+
+    Attributes:
+        facts: size, fingerprint, labels and subgroup sizes.
+        ids: unique, exactly as in the file.
+        texts: may be empty, never absent.
+        references: the reference answers; None where an input has none.
+        groups: column of a declared subgroup -> its value per input; None where an input has none.
+    """
+
+    facts: CorpusFacts
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    references: tuple[str | None, ...]
+    groups: Mapping[str, tuple[str | None, ...]]
+
+
+@dataclass(frozen=True)
+class _Input:
+    line: int
+    id: str
+    text: str
+    reference: str | None
+    groups: Mapping[str, str | None]
+
+
+def read_corpus(folder: Path, spec: CorpusSpec) -> Corpus:
+    """Read and check one corpus and its tuning set.
+
+    The fingerprint is the sha256 of one canonical JSON line `{"groups","id","reference","text"}` per input, in order.
+
+    Args:
+        folder: the campaign folder.
+        spec: the corpus as the manifest declares it.
+
+    Raises:
+        InvalidInputError: a file is missing or not what it is declared to be, has no inputs, a line without id or text,
+            an id twice, a reference outside the declared labels, or a tuning set that shares an id or a text
+            (compared in Unicode's composed form without outer spaces). All faults at once, 20 a file at most.
+    """
+    groups = tuple(spec.groups)
+    faults = _Faults(spec.path)
+    inputs = list(_inputs(_table(folder, spec, spec.path), spec, faults, groups, complete=True))
+    if not inputs and not faults.found:
+        faults.add("corpus-empty", None)
+    _check_ids(inputs, faults)
+    _check_labels(inputs, spec.labels, faults)
+    tuning_sha256 = None
+    if spec.tuning is not None and not faults.found:
+        tuning_sha256 = _check_tuning(folder, spec, inputs, faults)
+    faults.raise_any()
+    return Corpus(
+        facts=_facts(spec, inputs, tuning_sha256),
+        ids=tuple(one.id for one in inputs),
+        texts=tuple(one.text for one in inputs),
+        references=tuple(one.reference for one in inputs),
+        groups={name: tuple(one.groups[name] for one in inputs) for name in groups},
+    )
+
+
+def iter_inputs(folder: Path, spec: CorpusSpec) -> Iterator[tuple[str, str]]:
+    """Every input as (id, text), in order and without holding them: the reading that a timed pass measures.
+
+    Raises:
+        InvalidInputError: the file cannot be read, or at the first line without a text id and text.
+    """
+    faults = _Faults(spec.path)
+    for line, cells in _readable(_table(folder, spec, spec.path), (spec.id_column, spec.text_column), faults):
+        found, text = cells.get(spec.id_column), cells.get(spec.text_column)
+        if not (isinstance(found, str) and isinstance(text, str)):
+            faults.add("corpus-input-unreadable", line)
+        faults.raise_any()
+        yield str(found), str(text)
+    faults.raise_any()
+
+
+class _Faults:
+    """The first faults of one file; the reading stops when there are too many to be of use."""
+
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        self.found: list[Fault] = []
+
+    def add(self, slug: str, line: int | None, **values: object) -> None:
+        place = None if line is None else f"line {line}"
+        self.append(fault(slug, file=self.shown, place=place, **values))
+
+    def append(self, one: Fault) -> None:
+        self.found.append(one)
+        if len(self.found) == _MOST_FAULTS:
+            self.found.append(fault("corpus-more-faults", file=self.shown))
+            self.raise_any()
+
+    def raise_any(self) -> None:
+        if self.found:
+            raise InvalidInputError(*self.found)
+
+
+def _table(folder: Path, spec: CorpusSpec, path: str) -> Table:
+    by_name = FORMATS.get(PurePosixPath(path).suffix.lower())
+    kind = spec.format if path == spec.path else by_name or spec.format
+    return Table(inside(folder, path, MANIFEST), path, kind, spec.delimiter, spec.encoding)
+
+
+def _readable(
+    table: Table, columns: Sequence[str], faults: _Faults, optional: Sequence[str] = ()
+) -> Iterator[tuple[int, Mapping[str, object]]]:
+    for line, row in table.rows(columns, optional):
+        if isinstance(row, Fault):
+            faults.append(row)
+        else:
+            yield line, row
+
+
+def _inputs(
+    table: Table, spec: CorpusSpec, faults: _Faults, groups: Sequence[str], *, complete: bool
+) -> Iterator[_Input]:
+    """The inputs of a file; a line at fault is reported and left out.
+
+    A `complete` file has every declared column in one line at least; a tuning set may do without references.
+    """
+    reference = spec.reference_column
+    optional = (*((reference,) if reference else ()), *groups)
+    needed = (spec.id_column, spec.text_column)
+    unseen: set[str] = set()
+    line_before: int | None = None
+    for line, cells in _readable(table, needed, faults, optional):
+        unseen = (set(optional) if line_before is None else unseen) - cells.keys()
+        line_before = line
+        before = len(faults.found)
+        for name in needed:
+            if cells.get(name) is None:
+                faults.add("corpus-cell-missing", line, column=name)
+        for name, value in cells.items():
+            _check_text(name, value, line, faults)
+        if cells.get(spec.id_column) == "":
+            faults.add("corpus-id-empty", line, column=spec.id_column)
+        if len(faults.found) == before:
+            given = {name: str(cells[name]) if cells.get(name) not in (None, "") else None for name in optional}
+            yield _Input(
+                line,
+                str(cells[spec.id_column]),
+                str(cells[spec.text_column]),
+                given[reference] if reference else None,
+                {name: given[name] for name in groups},
+            )
+    for name in sorted(unseen) if complete else ():
+        faults.add("corpus-column-absent", None, column=name)
+
+
+def _check_text(name: str, value: object, line: int, faults: _Faults) -> None:
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # half a character: JSON can write it, no file can hold it
+            faults.add("corpus-half-character", line, column=name)
+    elif value is not None:
+        faults.add("corpus-cell-not-text", line, column=name, found=canonical_json(value)[:60])
+
+
+def _check_ids(inputs: Sequence[_Input], faults: _Faults) -> None:
+    first: dict[str, int] = {}
+    for one in inputs:
+        if one.id in first:
+            faults.add("corpus-duplicate-id", one.line, id=one.id, first=str(first[one.id]))
+        first.setdefault(one.id, one.line)
+
+
+def _check_labels(inputs: Sequence[_Input], labels: Sequence[str], faults: _Faults) -> None:
+    allowed = set(labels)
+    for one in inputs:
+        if labels and one.reference is not None and one.reference not in allowed:
+            nearest = difflib.get_close_matches(one.reference, labels, 1, 0.0)[0]
+            faults.add("corpus-unknown-label", one.line, id=one.id, label=one.reference, nearest=nearest)
+
+
+def _normal(text: str) -> str:
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _check_tuning(folder: Path, spec: CorpusSpec, inputs: Sequence[_Input], into: _Faults) -> str:
+    """Hold the tuning set against the corpus; its fingerprint. The product's method, section 4 (`tuning`)."""
+    path = str(spec.tuning)
+    ids = {one.id: one.line for one in inputs}
+    texts = {_normal(one.text): one.line for one in reversed(inputs)}
+    faults = _Faults(path)
+    digest = hashlib.sha256()
+    some = False
+    for one in _inputs(_table(folder, spec, path), spec, faults, (), complete=False):
+        some = True
+        if one.id in ids:
+            faults.add("tuning-shares-id", one.line, id=one.id, corpus=spec.path, other=str(ids[one.id]))
+        if (normal := _normal(one.text)) in texts:
+            faults.add("tuning-shares-text", one.line, id=one.id, corpus=spec.path, other=str(texts[normal]))
+        digest.update(_line(one))
+    if not some and not faults.found:
+        faults.add("corpus-empty", None)
+    into.found += faults.found
+    return digest.hexdigest()
+
+
+def _line(one: _Input) -> bytes:
+    """What of an input enters the fingerprint."""
+    seen = {"id": one.id, "text": one.text, "reference": one.reference, "groups": one.groups}
+    return (canonical_json(seen) + "\n").encode()
+
+
+def _facts(spec: CorpusSpec, inputs: Sequence[_Input], tuning_sha256: str | None) -> CorpusFacts:
+    digest = hashlib.sha256()
+    for one in inputs:
+        digest.update(_line(one))
+    counted = Counter(one.reference for one in inputs if one.reference is not None)
+    labels = tuple(spec.labels) or tuple(sorted(counted))
+    return CorpusFacts(
+        id=spec.id,
+        size=len(inputs),
+        sha256=digest.hexdigest(),
+        labels=labels,
+        label_counts={label: counted[label] for label in labels},
+        groups={name: _sizes(inputs, name) for name in spec.groups},
+        tuning_sha256=tuning_sha256,
+    )
+
+
+def _sizes(inputs: Sequence[_Input], name: str) -> dict[str, int]:
+    counted = Counter(one.groups[name] for one in inputs)
+    return {value: counted[value] for value in sorted(one for one in counted if one is not None)}

@@ -1,0 +1,126 @@
+"""The live formulas, in functions that Excel 2010 and LibreOffice both have, with the words of the language.
+
+Names such as `offer_gpu` are defined over the columns of the tables with room to grow. What a formula says when the file
+is made is computed beside it in `values.py`, by the code that prices everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lab.messages import DASH, Messages
+from lab.store.workbook.sheet import letters
+from lab.store.workbook.tables import CHOICES, SUMMARY, WINDOWS, Table
+
+
+def quoted(words: str) -> str:
+    """A text as a formula holds it."""
+    return '"' + words.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """The formulas of one workbook's language; `row` is a sheet row, columns start at `first` (1 for A)."""
+
+    words: Messages
+
+    def _word(self, key: str) -> str:
+        return quoted(self.words.text(key))
+
+    def choice(self, row: int, first: int) -> dict[str, str]:
+        """Cards, committed budget, currency, hours, whether the window is covered, of one line of choices."""
+        at = _cells(CHOICES, row, first)
+        dash, periods = quoted(DASH), f'IF({at["periods"]}="",1,{at["periods"]})'
+        match = f'offer_gpu,{at["gpu"]},offer_days,{at["days"]},offer_model,"forfait"'
+        count = f"COUNTIFS({match})"
+        open_ = f'OR({at["gpu"]}="",{at["days"]}="",{at["lots"]}="")'
+        place = (
+            f'SUMPRODUCT((offer_gpu={at["gpu"]})*(offer_days={at["days"]})*(offer_model="forfait")'
+            "*(ROW(offer_gpu)-MIN(ROW(offer_gpu))+1))"
+        )
+
+        def priced(value: str) -> str:
+            return f"=IF({open_},{dash},IF({count}<>1,{dash},{value}))"
+
+        hours = f"INDEX(window_hours,MATCH({at['variant']},window_variant,0))"
+        covers = f"IF({hours}<={at['covers_hours']},{self._word('word.yes')},{self._word('word.no')})"
+        return {
+            "cards": priced(f"SUMIFS(offer_cards,{match})*{at['lots']}"),
+            "committed": (
+                f"=IF({open_},{self._word('word.no_package')},IF({count}=0,{self._word('word.unknown_price')},"
+                f"IF({count}>1,{self._word('word.several_prices')},"
+                f"ROUND(SUMIFS(offer_price,{match})*{at['lots']}*{periods},2))))"
+            ),
+            "currency": priced(f"INDEX(offer_currency,{place})"),
+            "covers_hours": priced(f"24*{at['days']}*{periods}"),
+            "covers_window": (
+                f"=IF(NOT(ISNUMBER({at['covers_hours']})),{dash},"
+                f"IF(ISNUMBER({hours}),{covers},{self._word('word.window_unknown')}))"
+            ),
+            "price_status": priced(
+                f'IF(LEFT(INDEX(offer_version,{place}),7)="example",{self._word("word.example_price")},'
+                f"{self._word('word.catalogue_price')})"
+            ),
+        }
+
+    def offer_status(self, version: str) -> str:
+        """`example price` beside a catalogue row whose version says so, and nothing beside the others."""
+        return f'=IF(LEFT({version},7)="example",{self._word("word.example_price")},"")'
+
+    def window(self, row: int, first: int) -> dict[str, str]:
+        """First start, last end and hours of a variant's tasks and those of all variants; array formulas.
+
+        Local times alone would be an hour off across a clock change: `zone_from` and `zone_ahead` hold the changes.
+        """
+        at = _cells(WINDOWS, row, first)
+        own = f'((task_variant={at["window_variant"]})+(task_variant="")>0)*ISNUMBER(task_start)*ISNUMBER(task_end)'
+        unknown = self._word("word.unknown")
+        start, end = at["window_start"], at["window_end"]
+        ahead = f"LOOKUP({end},zone_from,zone_ahead)-LOOKUP({start},zone_from,zone_ahead)"
+        return {
+            "window_start": f"{{=IF(SUM({own})=0,{unknown},MIN(IF({own},task_start)))}}",
+            "window_end": f"{{=IF(SUM({own})=0,{unknown},MAX(IF({own},task_end)))}}",
+            "window_hours": f"=IF(ISNUMBER({start}),ROUND((({end}-{start})*24-({ahead}))*3600,0)/3600,{unknown})",
+        }
+
+    def summary(self, row: int, columns: Table = SUMMARY) -> dict[str, str]:
+        """Counts, durations and costs of one line of `summary`; durations of accepted, not excluded attempts."""
+        at = _cells(columns, row, 1)
+        group = f"attempts_variant,{at['variant']},attempts_corpus,{at['corpus']}"
+        same = f"(attempts_variant={at['variant']})*(attempts_corpus={at['corpus']})"
+        if "seed" in at:
+            group += f",attempts_seed,{at['seed']}"
+            same += f"*(attempts_seed={at['seed']})*(attempts_seed<>\"\")"
+        yes = [quoted(one.strip()) for one in self.words.text("cell.true_words").split(";")]
+        excluded = "+".join(f"(attempts_excluded={one})" for one in ("TRUE", *yes))
+        counted = f'{same}*(attempts_verdict="accepted")*(({excluded})=0)*ISNUMBER(attempts_duration)'
+        failed = "+".join(
+            f'COUNTIFS({group},attempts_outcome,"{one}")' for one in ("failed", "out_of_memory", "timed_out")
+        )
+        delivered = "+".join(
+            f"COUNTIFS(deliverable_variant,{at['variant']},deliverable_accepted,{one})" for one in ("TRUE", *yes)
+        )
+        stated = f'COUNTIFS(deliverable_variant,{at["variant"]},deliverable_accepted,"<>")'
+        chosen = f"MATCH({at['variant']},choice_variant,0)"
+        committed, accepted = at["committed"], at["accepted_deliverables"]
+        dash = quoted(DASH)
+        return {
+            "attempts": f"=COUNTIFS({group})",
+            "accepted_attempts": f'=COUNTIFS({group},attempts_verdict,"accepted")',
+            "failed_attempts": f"={failed}",
+            "median_s": f"{{=IF(SUM({counted})=0,{dash},MEDIAN(IF({counted},attempts_duration)))}}",
+            "min_s": f"{{=IF(SUM({counted})=0,{dash},MIN(IF({counted},attempts_duration)))}}",
+            "max_s": f"{{=IF(SUM({counted})=0,{dash},MAX(IF({counted},attempts_duration)))}}",
+            "committed": f"=IFERROR(INDEX(choice_committed,{chosen}),{dash})",
+            "currency": f"=IFERROR(INDEX(choice_currency,{chosen}),{dash})",
+            "accepted_deliverables": f"=IF({stated}=0,{self._word('word.not_stated')},{delivered})",
+            "cost_per_validated_corpus": (
+                f"=IF(NOT(ISNUMBER({committed})),{dash},IF(NOT(ISNUMBER({accepted})),"
+                f"{self._word('word.not_stated')},IF({accepted}=0,{self._word('word.undefined')},"
+                f"ROUND({committed}/{accepted},2))))"
+            ),
+        }
+
+
+def _cells(table: Table, row: int, first: int) -> dict[str, str]:
+    return {name: f"${letters(first + number)}{row}" for number, name in enumerate(table.names)}

@@ -1,0 +1,115 @@
+"""Generate the whole workbook: eight sheets in their order, the same bytes from the same content."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from lab.messages import messages
+from lab.metrics import METRICS
+from lab.model.decision import Summary, VariantDecision
+from lab.model.manifest import Manifest
+from lab.store.files import write_atomically
+from lab.store.workbook.content import SHEETS, SheetName, WorkbookContent
+from lab.store.workbook.generate_forfaits import calendar_sheet, forfaits_sheet
+from lab.store.workbook.generate_protocol import protocol_sheet
+from lab.store.workbook.generate_rows import deliverables_sheet, results_sheet
+from lab.store.workbook.generate_summary import summary_sheet
+from lab.store.workbook.generate_words import dictionary_sheet, read_me_sheet
+from lab.store.workbook.page import Frame, Page
+from lab.store.workbook.styles import FONT, Styles
+
+MADE_ON = datetime(2026, 9, 24)  # noqa: DTZ001  (fixed, so that the same content gives the same bytes)
+SCHEMA = 1
+
+
+def write_workbook(
+    path: Path,
+    content: WorkbookContent,
+    manifest: Manifest,
+    *,
+    summaries: Sequence[Summary] = (),
+    variants: Sequence[VariantDecision] = (),
+) -> None:
+    """Write the whole workbook, replacing what is there; formulas carry their values.
+
+    Args:
+        path: the workbook; written whole or not at all.
+        content: what people and the tool declared; local times are written in the protocol's zone.
+        manifest: language, variants, corpora and seeds.
+        summaries: the tool's own figures of each variant, corpus and seed, where they are known.
+        variants: the tool's own budgets and answers, where they are known.
+
+    Raises:
+        OutsideFailureError: the file cannot be written; the old one is whole.
+    """
+    write_atomically(path, workbook_bytes(content, frame_of(manifest), summaries=summaries, variants=variants))
+
+
+def frame_of(manifest: Manifest) -> Frame:
+    """What a manifest says to the sheets."""
+    return Frame(
+        manifest.language,
+        manifest.name,
+        tuple((variant.id, variant.gpu) for variant in manifest.variants),
+        tuple(corpus.id for corpus in manifest.corpora),
+        manifest.run.seeds,
+        (*(one.name for one in METRICS), *manifest.metrics),
+        bool(manifest.metrics),
+    )
+
+
+def workbook_bytes(
+    content: WorkbookContent,
+    frame: Frame,
+    *,
+    summaries: Sequence[Summary] = (),
+    variants: Sequence[VariantDecision] = (),
+    only: Sequence[SheetName] = SHEETS,
+) -> bytes:
+    """The bytes of the workbook, or of the sheets in `only`."""
+    from xlsxwriter import Workbook  # noqa: PLC0415  (0.1 s that reading does not need)
+
+    words = messages(frame.language)
+    file = io.BytesIO()
+    options = {
+        "in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False,
+        "default_format_properties": FONT,
+    }  # fmt: skip
+    book = Workbook(file, options)
+    book.set_calc_mode("auto")
+    book.set_properties(
+        {
+            "title": words.text("book.title"), "subject": frame.name or "", "author": "GPU Decision Lab",
+            "comments": words.text("book.about"), "created": MADE_ON, "language": frame.language,
+        }
+    )  # fmt: skip
+    for name, value in (("schema_version", SCHEMA), ("language", frame.language), ("campaign", frame.name or "")):
+        book.set_custom_property(name, value)
+    book.set_size(26_000, 15_000)
+    styles = Styles(book)
+    pages = {name: Page(book, name, styles, words) for name in SHEETS if name in only}
+    for name, page in pages.items():
+        if name == "read-me":
+            read_me_sheet(page, frame)
+        elif name == "protocol":
+            protocol_sheet(page, content, frame)
+        elif name == "raw-results":
+            results_sheet(page, content.rows, lists="dictionary" in only)
+        elif name == "deliverables":
+            deliverables_sheet(page, content.deliverables)
+        elif name == "forfaits":
+            forfaits_sheet(page, content, frame)
+        elif name == "calendar":
+            calendar_sheet(page, content, frame)
+        elif name == "summary":
+            summary_sheet(page, content, frame, summaries, variants)
+        else:
+            dictionary_sheet(page, content, frame)
+    first = pages.get("read-me")
+    if first is not None:
+        first.sheet.activate()
+    book.close()
+    return file.getvalue()

@@ -1,0 +1,190 @@
+"""One sheet being generated: titles, tables with their notes and drop-downs, and how it prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from lab.messages import Messages
+from lab.store.workbook.content import LONGEST_CELL, SheetName
+from lab.store.workbook.sheet import letters
+from lab.store.workbook.styles import Styles
+from lab.store.workbook.tables import Table, TableColumn
+
+GROWS_TO = 20_000  # rows for which drop-downs and formulas are ready
+HEADER_HEIGHT = 33
+_NOTE_WIDTH, _NOTE_LINE, _NOTE_CHARACTERS = 300, 17, 44
+_LONGEST_PROMPT, _LONGEST_PROMPT_TITLE = 250, 31  # what spreadsheets show of a prompt
+
+Values = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A cell's formula with the value it has now; braces make it an array formula."""
+
+    text: str
+    value: object
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the sheets are made for: language, campaign, and the names that lists and rows offer."""
+
+    language: str
+    name: str | None
+    variants: tuple[tuple[str, str | None], ...]
+    corpora: tuple[str, ...]
+    seeds: tuple[int, ...]
+    metrics: tuple[str, ...]
+    own_metrics: bool
+
+
+class Page:
+    """A worksheet and the words and styles it is made with; rows and columns count from 1, as people count."""
+
+    def __init__(self, book: Any, name: SheetName, styles: Styles, words: Messages) -> None:  # noqa: ANN401  (xlsxwriter)
+        """Add the sheet `name` to `book`."""
+        self.book, self.name, self.styles, self.words = book, name, styles, words
+        self.sheet = book.add_worksheet(name)
+        self.sheet.hide_gridlines(2)
+        self.sheet.set_comments_author("GPU Decision Lab")
+
+    def title(self, key: str) -> None:
+        """Title and the sentence below it: texts `sheet.<key>.title` and `sheet.<key>.about`."""
+        self.sheet.set_row(0, 26)
+        self.sheet.write_string(0, 0, self.words.text(f"sheet.{key}.title"), self.styles.title())
+        self.sheet.write_string(1, 0, self.words.text(f"sheet.{key}.about"), self.styles.quiet())
+
+    def section(self, row: int, key: str) -> None:
+        """The title of one table among several, in the margin column, and the sentence below it."""
+        self.sheet.set_row(row - 1, 21)
+        self.sheet.write_string(row - 1, 0, self.words.text(f"sheet.{key}.title"), self.styles.section())
+        self.sheet.write_string(row, 0, self.words.text(f"sheet.{key}.about"), self.styles.quiet())
+
+    def table(self, table: Table, row: int, column: int, rows: Sequence[Values], *, spare: int | None = None, widths: bool = True) -> int:
+        """A table with its header in `row`; its values, then empty rows; gives the last row. Cells by who fills them."""
+        empty = table.spare if spare is None else spare
+        last = row + max(1, len(rows) + empty)
+        self.sheet.set_row(row - 1, HEADER_HEIGHT)
+        header = self.styles.header()
+        self.sheet.add_table(
+            row - 1, column - 1, last - 1, column + len(table.columns) - 2,
+            {"name": table.name, "style": None, "columns": [{"header": name, "header_format": header} for name in table.names]},
+        )  # fmt: skip
+        for number, one in enumerate(table.columns):
+            at = column + number
+            self.note(row, at, one.name)
+            if widths:
+                self.sheet.set_column(at - 1, at - 1, one.width)
+            for index in range(last - row):
+                value = rows[index].get(one.name) if index < len(rows) else None
+                self.value(row + 1 + index, at, one, value)
+        return last
+
+    def value(self, row: int, column: int, spec: TableColumn, value: object, look: Any = None) -> None:  # noqa: ANN401  (xlsxwriter)
+        """One data cell; None is an empty one."""
+        self.put(row, column, value, self.styles.cell(spec) if look is None else look)
+
+    def put(self, row: int, column: int, value: object, look: Any) -> None:  # noqa: ANN401  (xlsxwriter)
+        """One cell of whatever type; text is never read as a formula, a link or a number."""
+        at, sheet = (row - 1, column - 1), self.sheet
+        if isinstance(value, Formula):
+            cached = float(value.value) if isinstance(value.value, Decimal) else _serial(value.value)
+            if value.text.startswith("{"):
+                sheet.write_array_formula(*at, *at, value.text, look, cached)
+            else:
+                sheet.write_formula(*at, value.text, look, cached)
+        elif value is None or (isinstance(value, float) and not math.isfinite(value)):
+            sheet.write_blank(*at, None, look)
+        elif isinstance(value, bool):
+            sheet.write_boolean(*at, value, look)
+        elif isinstance(value, int | float | Decimal):
+            sheet.write_number(*at, float(value) if isinstance(value, Decimal) else value, look)
+        elif isinstance(value, datetime):
+            sheet.write_datetime(*at, value.replace(tzinfo=None), look)
+        else:
+            sheet.write_string(*at, str(value)[:LONGEST_CELL], look)
+
+    def note(self, row: int, column: int, name: str) -> None:
+        """The note of a header cell: label and help of its field. Notes show on hover and do not print."""
+        text = f"{self.words.text(f'field.{name}.label')}\n{self.words.text(f'field.{name}.help')}"
+        lines = sum(math.ceil(len(part) / _NOTE_CHARACTERS) for part in text.split("\n")) + 1
+        size = {"width": _NOTE_WIDTH, "height": _NOTE_LINE * lines}
+        self.sheet.write_comment(row - 1, column - 1, text, {**size, "font_name": "Calibri", "font_size": 10})
+
+    def columns_named(self, table: Table, row: int, column: int, names: Mapping[str, str], last: int = GROWS_TO) -> None:
+        """Define workbook names over columns of a table, from its first data row on: name -> field."""
+        for name, wanted in names.items():
+            at = letters(column + table.names.index(wanted))
+            self.book.define_name(name, f"='{self.name}'!${at}${row + 1}:${at}${last}")
+
+    def checks(self, table: Table, row: int, column: int, last: int) -> None:
+        """Drop-downs, ranges and prompts of a table's columns, for rows down to `last`."""
+        for number, one in enumerate(table.columns):
+            rule = self.rule(one)
+            if rule is not None:
+                at = column + number - 1
+                self.sheet.data_validation(row, at, last - 1, at, rule)
+
+    def rule(self, column: TableColumn) -> dict[str, object] | None:
+        """The validation of a column: its list, its range, or that it is a date; None where anything may stand."""
+        if column.filler == "formula":
+            return None
+        rule: dict[str, object]
+        if column.values is not None:
+            rule = {"validate": "list", "source": f"=list_{column.values}"}
+        elif column.kind in {"integer", "number", "amount"} and column.least is not None:
+            whole = column.kind == "integer"
+            rule = {"validate": "integer" if whole else "decimal", "criteria": ">=", "value": column.least}
+        elif column.kind == "local":
+            rule = {"validate": "date", "criteria": ">=", "value": datetime(2020, 1, 1)}  # noqa: DTZ001  (a sheet knows no zone)
+        else:
+            return None
+        # Lists that grow elsewhere only warn; the others stop.
+        rule["error_type"] = "warning" if column.values in {"gpus", "days", "variants", "corpora"} else "stop"
+        return {**rule, **self.prompt(column.name)}
+
+    def prompt(self, name: str) -> dict[str, object]:
+        """Prompt and error message of a field, in the workbook's language, no longer than spreadsheets show."""
+        words = self.words
+        label = words.text(f"field.{name}.label")
+        wanted = words.text("cell.wanted", example=words.text(f"field.{name}.example"))
+        return {
+            "input_title": _cut(label, _LONGEST_PROMPT_TITLE),
+            "input_message": _cut(f"{words.text(f'field.{name}.help')}", _LONGEST_PROMPT),
+            "error_title": _cut(label, _LONGEST_PROMPT_TITLE),
+            "error_message": _cut(wanted, _LONGEST_PROMPT),
+        }
+
+    def prints(self, header: int | None, last_row: int, last_column: int, *, pages_wide: int = 1) -> None:
+        """A4 landscape, the width on `pages_wide` pages, the header row repeated, page numbers in the footer."""
+        sheet = self.sheet
+        sheet.set_paper(9)
+        sheet.set_landscape()
+        sheet.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
+        sheet.fit_to_pages(pages_wide, 0)
+        sheet.print_area(0, 0, last_row - 1, last_column - 1)
+        if header is not None:
+            sheet.repeat_rows(header - 1)
+        sheet.set_footer("&L&8&A&R&8&P / &N")
+
+    def protect(self) -> None:
+        """Protect against slips, without a password; filters, widths and selection stay free."""
+        self.sheet.protect("", {"autofilter": True, "format_columns": True, "format_rows": True})
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _serial(value: object) -> object:
+    """A moment as the number a sheet stores for it; anything else as it is."""
+    if not isinstance(value, datetime):
+        return value
+    start = datetime(1899, 12, 30)  # noqa: DTZ001  (a sheet knows no zone)
+    return (value.replace(tzinfo=None) - start).total_seconds() / 86_400

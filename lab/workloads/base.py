@@ -1,0 +1,158 @@
+"""What a pass does, whatever does it: prepare, warm up, run one pass. Its inputs, its results, and how it fails."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from lab.errors import Fault
+from lab.model.manifest import CorpusSpec, Variant
+from lab.model.reason import Reason, reason
+from lab.store.corpus import iter_inputs
+
+Input = tuple[str, str]  # (id, text)
+Scores = Mapping[str, float] | Sequence[float]
+SCORE_DIGITS = 6
+
+
+class WorkloadError(Exception):
+    """The work could not be done, for a reason that a person can read: its key is `ended.<why>`."""
+
+    def __init__(self, why: str, **values: object) -> None:
+        """Take the last part of the key and the facts that its text names."""
+        super().__init__(why, values)
+        self.reason: Reason = reason(f"ended.{why}", **values)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One pass to run: everything that a workload may know.
+
+    Attributes:
+        folder: the campaign folder, absolute; relative paths of the variant are inside it.
+        variant: the complete configuration.
+        corpus: where the inputs are and how they are read.
+        size: number of inputs of the corpus.
+        seed: set before loading, the same for every variant of a slot.
+        warm_up_passes: how often the warm-up inputs are processed; 0 is no warm-up.
+        warm_up_inputs: how many inputs of the corpus the warm-up covers.
+        predictions: the file that the predictions are exported to, absolute.
+    """
+
+    folder: Path
+    variant: Variant
+    corpus: CorpusSpec
+    size: int
+    seed: int
+    warm_up_passes: int
+    warm_up_inputs: int
+    predictions: Path
+
+    def inputs(self) -> Iterator[Input]:
+        """Read the corpus from its file, (id, text) by (id, text), in its order."""
+        return iter_inputs(self.folder, self.corpus)
+
+
+@dataclass
+class Sink:
+    """Takes predictions that are on the host, and says how many there are.
+
+    Attributes:
+        count: called with the number of inputs done so far, each time some are added.
+        ids: of the inputs done, in the order they were done.
+        predictions: one for each id; None where the work gave no answer.
+        scores: of each id: label to score, or numbers in the order of `score_names`, or None.
+        score_names: the labels that scores given as bare numbers belong to.
+    """
+
+    count: Callable[[int], None]
+    ids: list[str] = field(default_factory=list)
+    predictions: list[str | None] = field(default_factory=list)
+    scores: list[Scores | None] = field(default_factory=list)
+    score_names: tuple[str, ...] = ()
+
+    def add(
+        self,
+        ids: Sequence[str],
+        predictions: Sequence[str | None],
+        scores: Sequence[Scores | None] | None = None,
+    ) -> None:
+        """Take the predictions of some inputs; all sequences have one length."""
+        self.ids.extend(ids)
+        self.predictions.extend(predictions)
+        self.scores.extend(scores if scores is not None else [None] * len(ids))
+        self.count(len(self.ids))
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """The rows of the predictions file, `scores` only where there are some."""
+        for one, prediction, scores in zip(self.ids, self.predictions, self.scores, strict=True):
+            row: dict[str, object] = {"id": one, "prediction": prediction}
+            if scores is not None:
+                named = scores.items() if isinstance(scores, Mapping) else zip(self.score_names, scores, strict=True)
+                row["scores"] = {label: round(score, SCORE_DIGITS) for label, score in named}
+            yield row
+
+
+class Workload(Protocol):
+    """One way of doing a pass. A new object is made for each attempt, in the attempt's own process.
+
+    Attributes:
+        name: what a variant's `workload` says.
+        preload: modules that a worker may find already imported; their import is in no duration.
+        warms_up: whether a warm-up does anything here (a program started anew for each pass has none).
+        exports: whether the pass writes the predictions file itself.
+        durations: seconds of phases that only the workload can see (`download_s`, `compile_s`), where they happened.
+        counts: what was counted in the pass, for `attempt.json`.
+        facts: what was observed of the run, for `attempt.json`.
+    """
+
+    name: ClassVar[str]
+    preload: ClassVar[tuple[str, ...]]
+    warms_up: ClassVar[bool]
+    exports: ClassVar[bool]
+    durations: dict[str, float]
+    counts: dict[str, int]
+    facts: dict[str, str]
+
+    @classmethod
+    def check(cls, variant: Variant, folder: Path) -> tuple[Fault, ...]:
+        """What makes every pass of `variant` impossible here, known without running one; empty when nothing does."""
+        ...
+
+    def prepare(self, job: Job) -> None:
+        """Load what the pass needs. Raises `WorkloadError`, or whatever the work itself raises."""
+        ...
+
+    def warm_up(self, chosen: Sequence[Input]) -> None:
+        """Process `chosen` once, without counting, in every shape of work that the pass will meet."""
+        ...
+
+    def run_pass(self, sink: Sink) -> None:
+        """Read the corpus, process it, give every prediction to `sink`: what the main duration covers."""
+        ...
+
+
+def warm_up_inputs(inputs: Sequence[Input], wanted: int) -> tuple[Input, ...]:
+    """Choose `wanted` inputs (all, when there are fewer) spread evenly over the lengths, in corpus order.
+
+    The choice depends on the corpus alone, so that it is the same for every variant whatever its tokenizer or batches
+    (seeds: one warm-up rule for all variants). Length is the number of characters; the longest input is always in it.
+    """
+    if wanted <= 0 or not inputs:
+        return ()
+    by_length = sorted(range(len(inputs)), key=lambda index: (len(inputs[index][1]), index))
+    wanted = min(wanted, len(inputs))
+    last = len(inputs) - 1
+    chosen = {by_length[last - (step * len(inputs)) // wanted] for step in range(wanted)}
+    return tuple(inputs[index] for index in sorted(chosen))
+
+
+def signal_name(number: int) -> str:
+    """`SIGKILL` for 9; the number itself where it has no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

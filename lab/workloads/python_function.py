@@ -1,0 +1,81 @@
+"""`python`: a function of the user's own, `module:function`, given an iterator of (id, text), yielding predictions."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from lab.errors import Fault
+from lab.model.manifest import Variant
+from lab.workloads.base import Input, Job, Sink, WorkloadError
+
+_WITH_SCORES: Final = 3
+
+
+class PythonFunction:
+    """Calls `function(inputs)` and takes what it yields: `(id, prediction)` or `(id, prediction, scores)`.
+
+    The module is looked for in the campaign folder first. A function with a parameter `settings` is given the
+    variant's settings there, as a mapping of plain values. Only the manifest can name a function.
+    """
+
+    name: ClassVar[str] = "python"
+    preload: ClassVar[tuple[str, ...]] = ()
+    warms_up: ClassVar[bool] = True
+    exports: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        """Start without a function; `prepare` finds it."""
+        self.durations: dict[str, float] = {}
+        self.counts: dict[str, int] = {}
+        self.facts: dict[str, str] = {}
+
+    @classmethod
+    def check(cls, variant: Variant, folder: Path) -> tuple[Fault, ...]:  # noqa: ARG003  (the workloads' one signature)
+        """Nothing is known before the module is imported, and that happens in the worker only."""
+        return ()
+
+    def prepare(self, job: Job) -> None:
+        """Import the module and find the function; raises `WorkloadError` when either is not there."""
+        module_name, _, function_name = (job.variant.function or "").partition(":")
+        sys.path.insert(0, str(job.folder))
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+                raise
+            raise WorkloadError("function_missing", function=job.variant.function) from error
+        function = getattr(module, function_name, None)
+        if not callable(function):
+            raise WorkloadError("function_missing", function=job.variant.function)
+        self._job = job
+        self._function: Callable[..., Iterator[Any]] = function
+        wants_settings = "settings" in inspect.signature(function).parameters
+        self._arguments = {"settings": job.variant.parameters()} if wants_settings else {}
+
+    def warm_up(self, chosen: Sequence[Input]) -> None:
+        """Call the function with the chosen inputs and take its predictions, which go nowhere."""
+        self._take(iter(chosen), Sink(lambda _: None))
+
+    def run_pass(self, sink: Sink) -> None:
+        """Call the function with the corpus as it is read; each prediction counts when it is yielded."""
+        self._take(self._job.inputs(), sink)
+
+    def _take(self, inputs: Iterator[Input], sink: Sink) -> None:
+        for number, row in enumerate(self._function(inputs, **self._arguments), start=1):
+            one, prediction, scores = _checked(row, number)
+            sink.add((one,), (prediction,), (scores,))
+
+
+def _checked(row: object, number: int) -> tuple[str, str, Mapping[str, float] | None]:
+    """`row` as id, prediction and scores; an id or a prediction that is not text is refused, never converted."""
+    if isinstance(row, tuple | list) and len(row) in {2, _WITH_SCORES}:
+        one, prediction, *rest = row
+        scores = rest[0] if rest else None
+        if isinstance(one, str) and isinstance(prediction, str) and (scores is None or isinstance(scores, Mapping)):
+            return one, prediction, scores
+    raise WorkloadError("prediction_malformed", number=number, found=type(row).__name__)
