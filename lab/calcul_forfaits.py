@@ -150,7 +150,7 @@ def cost_per_result(committed: Decimal | None, accepted: int | None) -> tuple[st
 def window_hours(start: datetime, end: datetime) -> Fraction:
     """Exact hours between two aware moments, through clock changes, negative if reversed; TypeError for naive ones."""
     # Two moments of one zone subtract by the wall clock, so the offsets are taken off first.
-    begun, ended = (moment.replace(tzinfo=None) - moment.utcoffset() for moment in (start, end))  # type: ignore[operator]
+    begun, ended = (at.replace(tzinfo=None) - at.utcoffset() for at in (start, end))  # type: ignore[operator]  # naive
     span = ended - begun
     return span.days * 24 + Fraction(span.seconds * 10**6 + span.microseconds, 3600 * 10**6)
 
@@ -195,7 +195,7 @@ def offers_from_rows(rows: Rows, models: Models = MODELS, file: str | None = Non
 
 
 def read_offers(path: str | Path, delimiter: str = ",", models: Models = MODELS) -> tuple[Offer, ...]:
-    """Offers of a UTF-8 CSV, columns in any order; a byte-order mark and CRLF are read. CatalogueError with each line."""
+    """Offers of a UTF-8 CSV, columns in any order, byte-order mark and CRLF allowed. CatalogueError with each line."""
 
     def refuse(slug: str, line: int | None = None, **values: object) -> NoReturn:
         raise CatalogueError(Problem(slug, f"line {line}" if line else None, values), file=str(path))
@@ -388,11 +388,11 @@ TEXTS = {
     "fault.price-columns": ("Columns missing: {missing}. Columns unknown or twice there: {unknown}.", "Colonnes absentes : {missing}. Colonnes inconnues ou en double : {unknown}.", "Colonne mancanti: {missing}. Colonne sconosciute o doppie: {unknown}."),
     "fault.price-cell": ("`{column}` holds `{value}`; a value like `{wanted}` is wanted.", "`{column}` contient `{value}` ; il faut une valeur comme `{wanted}`.", "`{column}` contiene `{value}`; serve un valore come `{wanted}`."),
     "fault.price-twice": ("One offer of {gpu} has two prices: {there} ({first}) and {here}.", "Une même offre de {gpu} a deux prix : {there} ({first}) et {here}.", "Una stessa offerta di {gpu} ha due prezzi: {there} ({first}) e {here}."),
-    "fault.price-gpu-unknown": ("The catalogue holds no card named `{gpu}`. It holds: {near}.", "Le catalogue n’a pas de carte nommée `{gpu}`. Il contient : {near}.", "Il catalogo non ha una scheda di nome `{gpu}`. Contiene: {near}."),
+    "fault.price-gpu-unknown": ("The catalogue holds no card named `{gpu}`. Names it holds: {near}.", "Le catalogue n’a pas de carte nommée `{gpu}`. Noms qu’il contient : {near}.", "Il catalogo non ha una scheda di nome `{gpu}`. Nomi che contiene: {near}."),
     "fault.price-gpu-several": ("`{gpu}` may name several cards: {near}.", "`{gpu}` peut désigner plusieurs cartes : {near}.", "`{gpu}` può indicare più schede: {near}."),
     "fault.price-days-unknown": ("Price unknown: {gpu} has no package of {days} days. Days in the catalogue: {held}.", "Prix inconnu : {gpu} n’a pas de forfait de {days} jours. Jours au catalogue : {held}.", "Prezzo sconosciuto: {gpu} non ha un forfait di {days} giorni. Giorni a catalogo: {held}."),
     "fault.price-offers-several": ("Several packages of {days} days of {gpu}: {held}.", "Plusieurs forfaits de {days} jours de {gpu} : {held}.", "Più forfait di {days} giorni di {gpu}: {held}."),
-    "fault.price-option": ("The value `{value}` is not understood; wanted: `{wanted}`.", "La valeur `{value}` n’est pas comprise ; il faut : `{wanted}`.", "Il valore `{value}` non è valido; serve: `{wanted}`."),
+    "fault.price-option": ("The value `{value}` does not fit here; write for example `{wanted}`.", "La valeur `{value}` ne convient pas ici ; écrivez par exemple `{wanted}`.", "Il valore `{value}` qui non va bene; scrivi per esempio `{wanted}`."),
 }  # fmt: skip
 
 if __name__ == "__main__":

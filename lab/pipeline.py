@@ -6,19 +6,20 @@ import tomllib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.errors import CheckFoundError, Fault, InvalidInputError, UsageProblemError, fault
 from lab.messages import DASH, LANGUAGES
 from lab.model.attempt import COLUMNS, FAILURES, Record, Slot
-from lab.model.campaign import Campaign, Change, Seal
-from lab.model.decision import Decision, Verdict
 
 if TYPE_CHECKING:  # slow to import, and most commands never need them
     from lab.calcul_forfaits import Answer
     from lab.measure.events import Event
     from lab.measure.progress import Current
+    from lab.model.campaign import Campaign, Change, Seal
+    from lab.model.decision import Decision, Verdict
     from lab.report.versions import Published
 
 MANIFEST = "manifest.toml"
@@ -270,7 +271,23 @@ def price(  # noqa: PLR0913  (the options of `lab price`, one by one)
     accepted: int | None = None,
     catalogue: Path | None = None,
 ) -> Answer:
-    """What a package commits, by the very code of `calcul_forfaits.py`."""
+    """What a package commits, by the very code of `calcul_forfaits.py`; `window` in hours, as typed.
+
+    Raises:
+        InvalidInputError: the catalogue cannot be read, or holds no such card or package.
+        UsageProblemError: a number that cannot be.
+    """
+    from lab.prices import answer, read_catalogue  # noqa: PLC0415
+    from lab.store.catalogue import shipped_offers  # noqa: PLC0415
+
+    try:
+        hours = None if window is None else Decimal(window)
+    except InvalidOperation:
+        hours = Decimal("NaN")
+    if hours is not None and not hours.is_finite():
+        raise UsageProblemError(fault("price-option", place="--window", value=window, wanted="96.5"))
+    offers = read_catalogue(catalogue) if catalogue else shipped_offers()
+    return answer(offers, gpu, days, lots=lots, periods=periods, window=hours, accepted=accepted)
 
 
 def report(folder: Path) -> Published:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from lab.calcul_forfaits import Quote, price_hourly, price_package
+from lab.calcul_forfaits import Quote
 from lab.model.campaign import Campaign
 from lab.model.catalogue import Deliverable, Window
 from lab.model.decision import Verdict
 from lab.model.reason import Reason, reason
+from lab.prices import quote
 
 
 @dataclass(frozen=True)
@@ -44,21 +45,10 @@ def priced(campaign: Campaign, variant: str, window: Window | None) -> Priced:
     if len(chosen) > 1:
         return Priced(None, reason("gate.price.unknown.two_choices", choices=len(chosen)))
     choice = replace(chosen[0], gpu=(spec.gpu if spec else None) or chosen[0].gpu)
-    offers = [o for o in campaign.offers if o.gpu == choice.gpu and o.days == choice.days]
-    if choice.gpu is None:
-        return Priced(None, reason("gate.price.unknown.no_gpu"))
-    if len(offers) > 1:
-        return Priced(None, reason("gate.price.unknown.several", gpu=choice.gpu, days=choice.days or "-"))
-    if not offers or choice.lots is None:
-        return Priced(None, reason("gate.price.unknown.no_offer", gpu=choice.gpu, days=choice.days or "-"))
-    quote = (
-        price_package(offers[0], choice.lots, choice.periods)
-        if offers[0].days
-        else price_hourly(offers[0], window.hours, choice.lots)
-        if window
-        else None
-    )
-    return Priced(quote, None if quote else reason("gate.price.unknown.no_window"))
+    if choice.lots is None or choice.lots < 1 or choice.periods < 1:
+        return Priced(None, reason("gate.price.unknown.no_lots"))
+    found = quote(choice, campaign.offers, window.hours if window else None)
+    return Priced(found) if isinstance(found, Quote) else Priced(None, found)
 
 
 def delivered(campaign: Campaign, variant: str, verdicts: Mapping[str, Verdict]) -> Delivered:

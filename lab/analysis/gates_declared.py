@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from lab.analysis.costs import Delivered, Priced
-from lab.analysis.windows import hours_between
+from lab.calcul_forfaits import window_hours
 from lab.model.campaign import Campaign
 from lab.model.catalogue import Window
 from lab.model.decision import Gate, GateResult
@@ -38,7 +38,7 @@ def deadline(protocol: Protocol, window: Window | None) -> Gate:
         return Gate("deadline", "unknown", reason("gate.deadline.unknown.none_stated"))
     if window is None:
         return Gate("deadline", "unknown", reason("gate.deadline.unknown.no_window", deadline=protocol.deadline))
-    on_time = hours_between(window.end, protocol.deadline) >= 0
+    on_time = window_hours(window.end, protocol.deadline) >= 0
     facts: dict[str, object] = {"end": window.end, "deadline": protocol.deadline}
     result: GateResult = "passed" if on_time else "failed"
     return Gate("deadline", result, reason(f"gate.deadline.{result}", **facts))

@@ -8,7 +8,7 @@ from lab.analysis.exact import distance
 from lab.analysis.gates_declared import hours
 from lab.analysis.passes import of_variant
 from lab.analysis.ranking import Answer, budget
-from lab.analysis.windows import hours_between
+from lab.calcul_forfaits import window_hours
 from lab.metrics import metric
 from lab.model.campaign import Campaign
 from lab.model.decision import Exclusion, VariantDecision, Verdict
@@ -67,8 +67,8 @@ def _quality(
 
 def _time(campaign: Campaign, one: VariantDecision) -> list[Reason]:
     found, end, deadline = [], one.window.end if one.window else None, campaign.protocol.deadline
-    if end is not None and deadline is not None and hours_between(end, deadline) >= 0:
-        left = hours(hours_between(end, deadline))
+    if end is not None and deadline is not None and window_hours(end, deadline) >= 0:
+        left = hours(window_hours(end, deadline))
         found.append(reason("sensitivity.deadline", variant=one.id, hours=left))
     if one.window is not None and one.covers_hours is not None and one.covers_hours >= one.window.hours:
         left = hours(one.covers_hours - one.window.hours)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from fractions import Fraction
+from datetime import UTC, datetime
 
+from lab.calcul_forfaits import window_hours
 from lab.model.catalogue import CalendarTask, Window
 
 
@@ -20,12 +20,7 @@ def window(tasks: Sequence[CalendarTask], variant: str) -> Window | None:
         return None
     # Two moments of one zone compare by the wall clock in Python: in UTC they compare by time.
     start, end = min((task.start for task in own), key=_in_utc), max((task.end for task in own), key=_in_utc)
-    return Window(start, end, hours_between(start, end)) if _in_utc(start) < _in_utc(end) else None
-
-
-def hours_between(start: datetime, end: datetime) -> Fraction:
-    """Exact hours that pass between two aware moments, through clock changes; below 0 when `end` comes first."""
-    return Fraction((_in_utc(end) - _in_utc(start)) // timedelta(microseconds=1), 3600 * 10**6)
+    return Window(start, end, window_hours(start, end)) if _in_utc(start) < _in_utc(end) else None
 
 
 def _in_utc(moment: datetime) -> datetime:

@@ -232,9 +232,9 @@ def _protocol(words: Messages, now: datetime) -> Protocol:
 
 def _example_offers(words: Messages) -> tuple[Offer, ...]:
     """Example prices for the processor of this machine, which nobody rents."""
-    from lab.measure.environment import processor_name  # noqa: PLC0415
+    from lab.measure.environment import cpu_model  # noqa: PLC0415
 
-    observed = processor_name()
+    observed = cpu_model()
     return tuple(
         Offer(
             gpu=GPU,

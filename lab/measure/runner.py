@@ -113,9 +113,10 @@ def _check(manifest: Manifest, chosen: Collection[str], folder: Path) -> None:
             faults.append(fault("setting-unsupported", file="manifest.toml", place=f"run.{key}", key=key, value=value))
     for variant in manifest.variants:
         if variant.id in chosen:
-            faults.extend(workload(variant.workload).check(variant, folder))
+            found = workload(variant.workload).check(variant, folder)
+            faults.extend(one for one in found if one not in faults)  # what the machine lacks is said once
     if faults:
-        raise InvalidInputError(*dict.fromkeys(faults))
+        raise InvalidInputError(*faults)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Rental by the hour: the window rounded up to the increment, at least the minimum (the product's method, section 7)."""
+"""Rental by the hour: the window rounded up to the increment, at least the minimum (section 7 of the method)."""
 
 from __future__ import annotations
 

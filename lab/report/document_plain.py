@@ -52,7 +52,14 @@ def plain(value: object) -> Any:  # noqa: ANN401  (JSON has no narrower type)
 
 def facts_of(values: Mapping[str, Any], texts: Messages) -> dict[str, object]:
     """The facts of a message back from JSON, ready for a text in the language of `texts`: money has two decimals."""
-    return {name: _fact(value, texts) for name, value in values.items()}
+    return {name: _measured(name, value, texts) or _fact(value, texts) for name, value in values.items()}
+
+
+def _measured(name: str, value: object, texts: Messages) -> str | None:
+    """Seconds and probabilities with four significant digits: no sentence is clearer for a microsecond."""
+    if not isinstance(value, float) or not (name.endswith("_s") or name == "p"):
+        return None
+    return texts.number(float(f"{value:.4g}"))
 
 
 def _fact(value: object, texts: Messages) -> object:

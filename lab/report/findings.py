@@ -32,8 +32,7 @@ def _told(document: Json, words: Words, pairs: list[Json], corpus: str, seed: in
     for variant in document["variants"]:
         slower = [_other(one) for one in separated if one["faster"] == variant["id"]]
         if slower:
-            names = words.all_of([words.variant(name) for name in slower])
-            parts.append(words.text("finding.faster", a=words.variant(variant["id"]), others=names))
+            parts.append(words.text("finding.faster", a=words.variant(variant["id"]), others=words.variants(slower)))
     parts += [
         words.text("finding.together", a=words.variant(one["a"]), b=words.variant(one["b"]))
         for one in pairs

@@ -38,8 +38,7 @@ def costs(document: Json, words: Words) -> Section:
     blocks.append(_expenses(document, words))
     sensitivity = document["decision"]["sensitivity"]
     if sensitivity:
-        lines = tuple(Line(words.say(one)) for one in sensitivity)
-        blocks.append(Lines(lines, words.text("costs.sensitivity")))
+        blocks.append(Fold(words.text("costs.sensitivity"), (Lines(tuple(Line(words.say(one)) for one in sensitivity)),)))
     return Section("costs", words.text("costs.title"), words.text("costs.intro"), tuple(blocks))
 
 
@@ -66,6 +65,7 @@ def calendar(document: Json, words: Words) -> Section:
         words.text("windows.caption"),
         (
             Column(words.text("column.variant")),
+            *(Column(words.text(f"column.{one}")) for one in ("start", "end")),
             *(Column(words.text(f"column.{one}"), numeric=True) for one in ("window", "covers", "left")),
         ),
         tuple(_window_row(one, words) for one in document["variants"]),
@@ -167,10 +167,12 @@ def _window_row(variant: Json, words: Words) -> tuple[Cell, ...]:
     window, covers = variant["window"], variant["covers_hours"]
     hours = window["hours"] if window else None
     left = covers - hours if covers is not None and hours is not None else None
-    span = f"{words.moment(window['start'])} – {words.moment(window['end'])}" if window else words.text("figure.window.unknown")
+    start, end = (window["start"], window["end"]) if window else (None, None)
     return (
         Cell(variant["id"], words.short(variant["id"])),
-        Cell(words.hours(hours), span),
+        Cell(words.moment(start), None if window else words.text("figure.window.unknown")),
+        Cell(words.moment(end)),
+        Cell(words.hours(hours)),
         Cell(words.hours(covers), None if covers is not None else words.text("no_package")),
         Cell(words.hours(left)),
     )

@@ -53,19 +53,20 @@ def _chosen(document: Json, words: Words) -> str:
 
 def _undecided(document: Json, words: Words) -> str:
     contenders = _behind(document)
-    names = [words.variant(one["id"]) for one in contenders]
+    ids = [one["id"] for one in contenders]
+    names = [words.variant(one) for one in ids]
     if not document["decision"]["contenders"]:
         return words.text("answer.undecided")
     if len(contenders) == 1:
         return sentence(words.text("answer.open.one", variant=names[0]))
     amounts = {(one["committed"], one["currency"]) for one in contenders}
     if not all(one["eligible"] for one in contenders) or len(amounts) > 1:
-        return sentence(words.text("answer.open.many", variants=words.all_of(names)))
+        return sentence(words.text("answer.open.many", variants=words.variants(ids)))
     first = contenders[0]
     price = words.price(first["committed"], first["currency"], example=document["decision"]["example_price"])
     if len(contenders) == 2:  # noqa: PLR2004  (two things are told one from the other; more are told apart)
         return sentence(words.text("answer.tie.two", a=names[0], b=names[1], price=price))
-    return sentence(words.text("answer.tie.many", variants=words.all_of(names), price=price))
+    return sentence(words.text("answer.tie.many", variants=words.variants(ids), price=price))
 
 
 def package_in_words(variant: Json, words: Words) -> str | None:

@@ -174,7 +174,7 @@ def _completed(one: Json, words: Words) -> str:
 
 def _why(one: Json, words: Words) -> str:
     parts = [words.say(one["ended_because"])] if one["ended_because"] else []
-    if one["verdict"] and not (one["ended_because"] and one["verdict"]["control"] == "outcome"):
+    if one["verdict"] and one["verdict"]["verdict"] != "accepted" and not (one["ended_because"] and one["verdict"]["control"] == "outcome"):
         parts.append(words.say(one["verdict"]))
     if one["excluded"]:
         parts.append(words.text("left_out"))
@@ -222,11 +222,11 @@ def _machines(document: Json, words: Words) -> Block:
 
 def _warnings(document: Json, words: Words) -> list[str]:
     own = [words.say(one) for one in document["decision"]["warnings"]]
-    of_variants = [
-        words.text("colon", before=variant["id"], after=words.say(one))
-        for variant in document["variants"]
-        for one in variant["warnings"]
-    ]
+    by_text: dict[str, list[str]] = {}
+    for variant in document["variants"]:
+        for one in variant["warnings"]:
+            by_text.setdefault(words.say(one), []).append(variant["id"])
+    of_variants = [words.text("colon", before=words.all_of(names), after=said) for said, names in by_text.items()]
     declared = sum(1 for one in document["attempts"] if one["declared"])
     changed = [words.count("limits.declared", declared)] if declared else []
     return own + of_variants + changed

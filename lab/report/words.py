@@ -16,6 +16,8 @@ from lab.report.document_plain import Json, facts_of
 MARKS = {"passed": "✓", "failed": "✗", "unknown": "?"}
 DASH = "–"
 _NAMED_SETTINGS = ("batch_size", "precision", "quantization", "padding")
+# British lists: no comma before the last "and".
+_LIST_LOCALES = {"en": "en_GB", "fr": "fr", "it": "it"}
 _GIB, _MIB = 1024**3, 1024**2
 _WHOLE, _FINE = 100, 10  # seconds from which one and two decimals say enough
 
@@ -71,9 +73,19 @@ class Words:
         values = list(self._settings[keys[0]].values())
         return keys[0] if len({str(value) for value in values}) == len(values) else None
 
-    def all_of(self, names: Iterable[str], style: str = "standard") -> str:
-        """Names joined as a sentence of the language does ("a, b and c"); `style` "or" for "a, b or c"."""
-        return format_list(list(names), style=style, locale=self.language)
+    def variants(self, names: Sequence[str]) -> str:
+        """Several variants within a sentence ("batches 1, 4 and 8"); one is named as by `variant`."""
+        if len(names) == 1:
+            return self.variant(names[0])
+        key = self._naming_key()
+        if key is None:
+            return self.text("variant.many.id", values=self.all_of(names))
+        values = [str(self._settings[key].get(name, name)) for name in names]
+        return self.text(f"variant.many.{key}", values=self.all_of(values))
+
+    def all_of(self, names: Iterable[str]) -> str:
+        """Names joined as a sentence of the language does ("a, b and c")."""
+        return format_list(list(names), locale=_LIST_LOCALES[self.language])
 
     def price(self, amount: str | None, currency: str | None, *, example: bool) -> str:
         """An amount with its currency, marked when it comes from an example catalogue; a dash when absent."""

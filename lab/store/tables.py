@@ -85,19 +85,19 @@ class Table:
             with reading(self.path, self.shown), self.path.open(encoding=encoding, newline=newline) as file:
                 yield from file
         except UnicodeError:
-            line = self._undecodable_line(encoding)
-            raise self._refused("corpus-not-encoding", f"line {line}", declared=self.encoding) from None
+            raise InvalidInputError(self._undecodable(encoding)) from None
 
-    def _undecodable_line(self, encoding: str) -> int:
+    def _undecodable(self, encoding: str) -> Fault:
+        """The first line that is not text in `encoding`, or a last one that ends within a character."""
         decoder = codecs.getincrementaldecoder(encoding)()
-        line = 0
+        number = 0
         with reading(self.path, self.shown), self.path.open("rb") as file:
-            try:
-                for line, raw in enumerate(file, 1):  # noqa: B007  (the line at which it stopped is the answer)
+            for number, raw in enumerate(file, 1):  # noqa: B007  (the line at which it stops is the answer)
+                try:
                     decoder.decode(raw)
-            except UnicodeError:
-                pass
-        return line
+                except UnicodeError:
+                    return self._line_fault("corpus-not-encoding", number, declared=self.encoding)
+        return self._line_fault("corpus-incomplete-line", number)
 
     def _jsonl(self, columns: Sequence[str]) -> Iterator[Row]:
         for number, line in enumerate(self._lines("\n"), 1):
@@ -124,7 +124,7 @@ class Table:
         rows = csv.reader(self._lines(""), delimiter=self.delimiter, strict=True)
         number = 1
         try:
-            header = next(rows, [])
+            header = next((cells for cells in rows if cells), [])
             places = self._places(header, columns, optional) if header else {}
             number = rows.line_num + 1
             for cells in rows:

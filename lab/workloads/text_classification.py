@@ -153,7 +153,8 @@ class TextClassification:
 
     def _was_cut(self, found: Any, index: int, text: str) -> bool:  # noqa: ANN401  (the tokenizer's own type)
         if found.encodings:
-            return bool(found.encodings[index].overflowing)
+            rest: list[object] = found.encodings[index].overflowing
+            return bool(rest)
         whole: list[int] = self._tokenizer(text, truncation=False)["input_ids"]
         return len(whole) > self._longest
 

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from lab.store.workbook.content import AppendResult, WorkbookContent, missing_fields
+from lab.store.workbook.append import append_attempts, append_deliverables, update_judged
+from lab.store.workbook.content import AppendResult, WorkbookContent, empty_content, missing_fields
+from lab.store.workbook.generate import write_workbook
+from lab.store.workbook.read import read_workbook
 
-__all__ = ["AppendResult", "WorkbookContent", "missing_fields"]
+__all__ = [
+    "AppendResult",
+    "WorkbookContent",
+    "append_attempts",
+    "append_deliverables",
+    "empty_content",
+    "missing_fields",
+    "read_workbook",
+    "update_judged",
+    "write_workbook",
+]

@@ -1,7 +1,7 @@
 """The live formulas, in functions that Excel 2010 and LibreOffice both have, with the words of the language.
 
-Names such as `offer_gpu` are defined over the columns of the tables with room to grow. What a formula says when the file
-is made is computed beside it in `values.py`, by the code that prices everything.
+Names such as `offer_gpu` are defined over the columns of the tables with room to grow. What a formula says when the
+file is made is computed in `values.py`, by the code that prices everything.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Formulas:
         same = f"(attempts_variant={at['variant']})*(attempts_corpus={at['corpus']})"
         if "seed" in at:
             group += f",attempts_seed,{at['seed']}"
-            same += f"*(attempts_seed={at['seed']})*(attempts_seed<>\"\")"
+            same += f'*(attempts_seed={at["seed"]})*(attempts_seed<>"")'
         yes = [quoted(one.strip()) for one in self.words.text("cell.true_words").split(";")]
         excluded = "+".join(f"(attempts_excluded={one})" for one in ("TRUE", *yes))
         counted = f'{same}*(attempts_verdict="accepted")*(({excluded})=0)*ISNUMBER(attempts_duration)'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -90,24 +90,19 @@ def workbook_bytes(
         book.set_custom_property(name, value)
     book.set_size(26_000, 15_000)
     styles = Styles(book)
-    pages = {name: Page(book, name, styles, words) for name in SHEETS if name in only}
+    pages = {name: Page(book, name, words, styles, lists=only == SHEETS) for name in SHEETS if name in only}
+    sheets: dict[SheetName, Callable[[Page], None]] = {
+        "read-me": lambda page: read_me_sheet(page, frame),
+        "protocol": lambda page: protocol_sheet(page, content, frame),
+        "raw-results": lambda page: results_sheet(page, content.rows),
+        "deliverables": lambda page: deliverables_sheet(page, content.deliverables),
+        "forfaits": lambda page: forfaits_sheet(page, content, frame),
+        "calendar": lambda page: calendar_sheet(page, content, frame),
+        "summary": lambda page: summary_sheet(page, content, frame, summaries, variants),
+        "dictionary": lambda page: dictionary_sheet(page, content, frame),
+    }
     for name, page in pages.items():
-        if name == "read-me":
-            read_me_sheet(page, frame)
-        elif name == "protocol":
-            protocol_sheet(page, content, frame)
-        elif name == "raw-results":
-            results_sheet(page, content.rows, lists="dictionary" in only)
-        elif name == "deliverables":
-            deliverables_sheet(page, content.deliverables)
-        elif name == "forfaits":
-            forfaits_sheet(page, content, frame)
-        elif name == "calendar":
-            calendar_sheet(page, content, frame)
-        elif name == "summary":
-            summary_sheet(page, content, frame, summaries, variants)
-        else:
-            dictionary_sheet(page, content, frame)
+        sheets[name](page)
     first = pages.get("read-me")
     if first is not None:
         first.sheet.activate()

@@ -26,6 +26,8 @@ def forfaits_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
     page.title("forfaits")
     sheet, formulas = page.sheet, Formulas(page.words)
     sheet.set_column(0, 0, _MARGIN)
+    page.widths(CATALOGUE, _FIRST)
+    page.widths(CHOICES, _FIRST)  # the columns that the tables share take the width of the first
     chosen = {choice.variant: choice for choice in content.choices}
     names = [name for name, _ in frame.variants] + [one for one in chosen if one not in dict(frame.variants)]
     gpus = dict(frame.variants)
@@ -53,11 +55,8 @@ def forfaits_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
 
     header = last + 5
     page.section(header - 2, "expenses")
-    expenses = [
-        {"item": one.item, "variant": one.variant, "amount": one.amount, "currency": one.currency, "justification": one.justification}
-        for one in content.expenses
-    ]  # fmt: skip
-    last = page.table(EXPENSES, header, _FIRST, expenses, widths=False)
+    expenses = [{name: getattr(one, name) for name in EXPENSES.names} for one in content.expenses]
+    last = page.table(EXPENSES, header, _FIRST, expenses)
     page.checks(EXPENSES, header, _FIRST, last)
 
     header = last + 5
@@ -69,9 +68,7 @@ def forfaits_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
         status = page.words.text("word.example_price") if offer is not None and offer.example else ""
         formula = Formula(formulas.offer_status(f"${version}{header + 1 + number}"), status)
         offers.append({**(_offer_cells(offer, page) if offer else {}), "price_status": formula})
-    last = page.table(CATALOGUE, header, _FIRST, offers, spare=0, widths=False)
-    for number in range(len(CHOICES.columns), len(CATALOGUE.columns)):
-        sheet.set_column(_FIRST - 1 + number, _FIRST - 1 + number, CATALOGUE.columns[number].width)
+    last = page.table(CATALOGUE, header, _FIRST, offers, spare=0)
     end = header + 500
     page.checks(CATALOGUE, header, _FIRST, end)
     names_of_offers = {
@@ -104,6 +101,8 @@ def calendar_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
         }
         for one in content.calendar
     ]  # fmt: skip
+    page.widths(CALENDAR, 1)
+    page.widths(WINDOWS, _WINDOWS_FIRST)
     last = page.table(CALENDAR, header, 1, tasks)
     end = header + 2_000
     page.checks(CALENDAR, header, 1, end)
@@ -136,5 +135,3 @@ def zone_table(page: Page, content: WorkbookContent, row: int, column: int) -> N
         page.put(row + index, column + 1, ahead, number)
     for name, at in (("zone_from", letters(column)), ("zone_ahead", letters(column + 1))):
         page.book.define_name(name, f"='{page.name}'!${at}${row}:${at}${row + len(changes) - 1}")
-
-

@@ -44,7 +44,7 @@ def protocol_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
         )  # fmt: skip
         example = styles.get(text_wrap=True, font_color="#565E67", border=1, border_color="#D9DDE2")
         sheet.write_string(row - 1, 3, words.text(f"field.{spec.name}.example"), example)
-        rule = _rule(page, spec, frame)
+        rule = _rule(spec, frame)
         sheet.data_validation(row - 1, 1, row - 1, 1, {**rule, **page.prompt(spec.name)})
     last = HEADER + len(PROTOCOL_FIELDS)
     sheet.autofilter(HEADER - 1, 0, last - 1, len(_WIDTHS) - 1)
@@ -79,19 +79,15 @@ def number_text(value: float, language: str) -> str:
     return text if language == "en" else text.replace(".", ",")
 
 
-def _rule(page: Page, spec: FieldSpec, frame: Frame) -> dict[str, object]:
-    if spec.choices:
-        return {"validate": "list", "source": "=list_targets"}
-    if spec.name == "reference_variant":
-        return {"validate": "list", "source": "=list_variants"}
-    if spec.name == "metric":
-        return {"validate": "list", "source": "=list_metrics"}
+def _rule(spec: FieldSpec, frame: Frame) -> dict[str, object]:
+    named = {"reference_variant": "variants", "metric": "metrics", "reproducibility_target": "targets"}
+    if spec.name in named:
+        return {"validate": "list", "source": f"=list_{named[spec.name]}"}
     if spec.name == "threshold" and not frame.own_metrics:
         return {"validate": "decimal", "criteria": "between", "minimum": 0, "maximum": 1}
-    if spec.kind in {"number", "amount"}:
-        return {"validate": "decimal", "criteria": ">=", "value": 0}
-    if spec.kind == "integer":
-        return {"validate": "integer", "criteria": ">=", "value": 1}
+    if spec.kind in {"number", "amount", "integer"}:
+        whole = spec.kind == "integer"
+        return {"validate": "integer" if whole else "decimal", "criteria": ">=", "value": int(whole)}
     if spec.kind == "moment":
         # A moment may also be text with its offset, for the hour that exists twice: the rule warns, it does not stop.
         date = {"validate": "date", "criteria": ">=", "value": datetime(2020, 1, 1)}  # noqa: DTZ001  (a sheet knows no zone)

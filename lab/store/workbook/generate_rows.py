@@ -18,17 +18,15 @@ _NAMES = {
 }  # fmt: skip
 
 
-def results_sheet(page: Page, rows: Sequence[Attempt], *, lists: bool = True) -> None:
-    """One Excel table over the columns of `Attempt`, in order; `lists`: the drop-downs' lists are in the workbook."""
+def results_sheet(page: Page, rows: Sequence[Attempt]) -> None:
+    """One Excel table over the columns of `Attempt`, in order."""
     page.title("raw-results")
-    for number, column in enumerate(RESULTS.columns):
-        page.sheet.set_column(number, number, column.width, page.styles.below(column))
+    page.widths(RESULTS, 1, typed_below=True)
     values = [{column.name: getattr(row, column.name) for column in RESULTS.columns} for row in rows]
-    last = page.table(RESULTS, HEADER, 1, values, spare=0 if rows else 1, widths=False)
+    last = page.table(RESULTS, HEADER, 1, values, spare=0 if rows else 1)
     end = HEADER + GROWS_TO
-    if lists:
-        page.columns_named(RESULTS, HEADER, 1, _NAMES, end)
-        page.checks(RESULTS, HEADER, 1, end)
+    page.columns_named(RESULTS, HEADER, 1, _NAMES, end)
+    page.checks(RESULTS, HEADER, 1, end)
     page.sheet.freeze_panes(HEADER, 1)
     page.prints(HEADER, last, len(RESULTS.columns))
     page.sheet.set_print_scale(55)
@@ -50,9 +48,8 @@ def deliverables_sheet(page: Page, deliverables: Sequence[Deliverable]) -> None:
         }
         for one in deliverables
     ]
-    for number, column in enumerate(DELIVERABLES.columns):
-        page.sheet.set_column(number, number, column.width, page.styles.below(column))
-    last = page.table(DELIVERABLES, HEADER, 1, values, widths=False)
+    page.widths(DELIVERABLES, 1, typed_below=True)
+    last = page.table(DELIVERABLES, HEADER, 1, values)
     end = HEADER + GROWS_TO
     names = {"deliverable_variant": "variant", "deliverable_accepted": "accepted"}
     page.columns_named(DELIVERABLES, HEADER, 1, names, end)

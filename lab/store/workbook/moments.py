@@ -71,7 +71,7 @@ def _placed(typed: datetime, zone: ZoneInfo) -> datetime:
 
 
 def zone_changes(
-    zone: ZoneInfo | None, first_year: int = 2026, last_year: int = 2040
+    zone: ZoneInfo | None, first_year: int = 2020, last_year: int = 2040
 ) -> tuple[tuple[datetime, float], ...]:
     """The clock changes of a zone: (local time from which it holds, hours ahead of UTC); the first row is the start.
 

@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from lab.messages import Messages
-from lab.store.workbook.content import LONGEST_CELL, SheetName
+from lab.store.workbook.cell_text import fitted
+from lab.store.workbook.content import SheetName
 from lab.store.workbook.sheet import letters
 from lab.store.workbook.styles import Styles
 from lab.store.workbook.tables import Table, TableColumn
@@ -47,9 +48,9 @@ class Frame:
 class Page:
     """A worksheet and the words and styles it is made with; rows and columns count from 1, as people count."""
 
-    def __init__(self, book: Any, name: SheetName, styles: Styles, words: Messages) -> None:  # noqa: ANN401  (xlsxwriter)
-        """Add the sheet `name` to `book`."""
-        self.book, self.name, self.styles, self.words = book, name, styles, words
+    def __init__(self, book: Any, name: SheetName, words: Messages, styles: Styles, *, lists: bool = True) -> None:  # noqa: ANN401  (xlsxwriter)
+        """Add the sheet `name` to `book`; `lists`: the lists that drop-downs take are in it too."""
+        self.book, self.name, self.styles, self.words, self.lists = book, name, styles, words, lists
         self.sheet = book.add_worksheet(name)
         self.sheet.hide_gridlines(2)
         self.sheet.set_comments_author("GPU Decision Lab")
@@ -66,21 +67,23 @@ class Page:
         self.sheet.write_string(row - 1, 0, self.words.text(f"sheet.{key}.title"), self.styles.section())
         self.sheet.write_string(row, 0, self.words.text(f"sheet.{key}.about"), self.styles.quiet())
 
-    def table(self, table: Table, row: int, column: int, rows: Sequence[Values], *, spare: int | None = None, widths: bool = True) -> int:
-        """A table with its header in `row`; its values, then empty rows; gives the last row. Cells by who fills them."""
+    def table(self, table: Table, row: int, column: int, rows: Sequence[Values], *, spare: int | None = None) -> int:
+        """A table with its header in `row`; its values, then empty rows; gives the last row."""
         empty = table.spare if spare is None else spare
         last = row + max(1, len(rows) + empty)
         self.sheet.set_row(row - 1, HEADER_HEIGHT)
         header = self.styles.header()
+        columns = [{"header": name, "header_format": header} for name in table.names]
         self.sheet.add_table(
-            row - 1, column - 1, last - 1, column + len(table.columns) - 2,
-            {"name": table.name, "style": None, "columns": [{"header": name, "header_format": header} for name in table.names]},
-        )  # fmt: skip
+            row - 1,
+            column - 1,
+            last - 1,
+            column + len(table.columns) - 2,
+            {"name": table.name, "style": None, "columns": columns},
+        )
         for number, one in enumerate(table.columns):
             at = column + number
             self.note(row, at, one.name)
-            if widths:
-                self.sheet.set_column(at - 1, at - 1, one.width)
             for index in range(last - row):
                 value = rows[index].get(one.name) if index < len(rows) else None
                 self.value(row + 1 + index, at, one, value)
@@ -108,7 +111,7 @@ class Page:
         elif isinstance(value, datetime):
             sheet.write_datetime(*at, value.replace(tzinfo=None), look)
         else:
-            sheet.write_string(*at, str(value)[:LONGEST_CELL], look)
+            sheet.write_string(*at, fitted(str(value), self.words.text("cell.cut"))[0], look)
 
     def note(self, row: int, column: int, name: str) -> None:
         """The note of a header cell: label and help of its field. Notes show on hover and do not print."""
@@ -117,7 +120,12 @@ class Page:
         size = {"width": _NOTE_WIDTH, "height": _NOTE_LINE * lines}
         self.sheet.write_comment(row - 1, column - 1, text, {**size, "font_name": "Calibri", "font_size": 10})
 
-    def columns_named(self, table: Table, row: int, column: int, names: Mapping[str, str], last: int = GROWS_TO) -> None:
+    def widths(self, table: Table, column: int, *, typed_below: bool = False) -> None:
+        """Column widths; `typed_below`: rows typed below the table keep text as text."""
+        for number, one in enumerate(table.columns, start=column - 1):
+            self.sheet.set_column(number, number, one.width, self.styles.below(one) if typed_below else None)
+
+    def columns_named(self, table: Table, row: int, column: int, names: Mapping[str, str], last: int) -> None:
         """Define workbook names over columns of a table, from its first data row on: name -> field."""
         for name, wanted in names.items():
             at = letters(column + table.names.index(wanted))
@@ -125,6 +133,8 @@ class Page:
 
     def checks(self, table: Table, row: int, column: int, last: int) -> None:
         """Drop-downs, ranges and prompts of a table's columns, for rows down to `last`."""
+        if not self.lists:
+            return
         for number, one in enumerate(table.columns):
             rule = self.rule(one)
             if rule is not None:

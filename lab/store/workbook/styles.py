@@ -57,7 +57,9 @@ class Styles:
         """Running text."""
         return self.get(text_wrap=wrap, bold=bold)
 
-    def filled(self, filler: Filler, number: str = "General", align: Literal["left", "right"] = "left", *, wrap: bool = False) -> Format:
+    def filled(
+        self, filler: Filler, number: str = "General", align: Literal["left", "right"] = "left", *, wrap: bool = False
+    ) -> Format:
         """A cell by who fills it."""
         return self.get(**_FILLS[filler], num_format=number, align=align, text_wrap=wrap, border=1, border_color=LINE)
 

@@ -1,0 +1,271 @@
+"""Add to a person's workbook without harming it (the product's method, sections 4 and 11).
+
+Only the part of the sheet changes (and, where needed, the range of its table and the recalculation mark); every other
+part keeps its bytes. The new file is checked before it takes the old one's name, the old one stays as a backup. Where
+any of this cannot be had, the workbook is left alone and the rows go to a file beside it.
+"""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lab.errors import Fault, InvalidInputError, OutsideFailureError, fault
+from lab.messages import messages
+from lab.model.attempt import Attempt
+from lab.model.catalogue import Deliverable
+from lab.store.files import reading, replacing, write_atomically
+from lab.store.workbook.cell_text import fitted
+from lab.store.workbook.cells import CellError, boolean, is_blank
+from lab.store.workbook.content import AppendResult, SheetName, WorkbookContent
+from lab.store.workbook.generate import workbook_bytes
+from lab.store.workbook.package import Package, package_of
+from lab.store.workbook.page import Frame
+from lab.store.workbook.sheet import Cell, Sheet, open_book
+from lab.store.workbook.sheet_edit import Scalar, SheetEdit, UnsafeLayoutError, edit, recalculates
+from lab.store.workbook.tables import DELIVERABLES, RESULTS, Table
+
+Values = Mapping[str, Scalar]
+_NO_PERMISSION = {"no-permission", "disk-read-only"}
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is to be written where: the workbook, the table, and the same rows as the file beside it would hold them."""
+
+    path: Path
+    table: Table
+    content: WorkbookContent
+    language: str
+    notices: tuple[Fault, ...]
+
+
+class _ChangedError(Exception):
+    """The file is no longer the one that was read, or the new one is not what was meant."""
+
+
+def append_attempts(path: Path, attempts: Sequence[Attempt], language: str) -> AppendResult:
+    """Add a row per attempt to `raw-results`; an attempt that has its row already is passed over.
+
+    Args:
+        path: the workbook.
+        attempts: the rows, in order.
+        language: the campaign's, for words that go into cells.
+
+    Raises:
+        OutsideFailureError: neither the workbook nor a file beside it can be written.
+    """
+    rows, notices = _cells_of([asdict(attempt) for attempt in attempts], path, language, "attempt_id")
+
+    def change(editing: SheetEdit) -> None:
+        known = _rows_by_id(editing, "attempt_id")
+        editing.append([row for row in rows if row["attempt_id"] not in known])
+
+    return _changed(_Job(path, RESULTS, WorkbookContent(rows=tuple(attempts)), language, notices), change)
+
+
+def update_judged(path: Path, rows: Mapping[str, Mapping[str, object]], language: str) -> AppendResult:
+    """Rewrite judged cells of rows that exist: attempt id -> column -> value; cells that hold it already stay.
+
+    Raises:
+        ValueError: a column that people or the measurement own.
+        OutsideFailureError: neither the workbook nor a file beside it can be written.
+    """
+    owned = {column.name for column in RESULTS.columns if column.filler == "tool"}
+    foreign = {name for values in rows.values() for name in values} - owned
+    if foreign:
+        raise ValueError(sorted(foreign))
+    wanted, notices = _cells_of(
+        [{"attempt_id": name, **values} for name, values in rows.items()], path, language, "attempt_id"
+    )
+
+    def change(editing: SheetEdit) -> None:
+        known = _rows_by_id(editing, "attempt_id")
+        for values in wanted:
+            row = known.get(values["attempt_id"])
+            if row is None:
+                continue
+            for name, value in values.items():
+                held = editing.located.sheet.cell(row, editing.located.columns[name])
+                if not _holds(held, value, language):
+                    editing.update(row, name, value)
+
+    beside: list[dict[str, Any]] = [dict(values) for values in wanted]
+    content = WorkbookContent(rows=tuple(Attempt(**values) for values in beside))
+    return _changed(_Job(path, RESULTS, content, language, notices), change)
+
+
+def append_deliverables(path: Path, deliverables: Sequence[Deliverable], language: str) -> AppendResult:
+    """Add a row per deliverable to the `deliverables` sheet; yes and no in the language's words.
+
+    Raises:
+        OutsideFailureError: neither the workbook nor a file beside it can be written.
+    """
+    words = messages(language)
+    stated = [
+        {
+            **asdict(one),
+            "accepted": None if one.accepted is None else words.text("word.yes" if one.accepted else "word.no"),
+        }
+        for one in deliverables
+    ]
+    rows, notices = _cells_of(stated, path, language, "deliverable")
+    content = WorkbookContent(deliverables=tuple(deliverables))
+    return _changed(_Job(path, DELIVERABLES, content, language, notices), lambda editing: editing.append(rows))
+
+
+def _cells_of(
+    rows: Sequence[Mapping[str, object]], path: Path, language: str, key: str
+) -> tuple[list[dict[str, Scalar]], tuple[Fault, ...]]:
+    """Rows as cells hold them: text no longer than a cell takes, each cut one told."""
+    mark = messages(language).text("cell.cut")
+    made: list[dict[str, Scalar]] = []
+    notices = []
+    for row in rows:
+        cells: dict[str, Scalar] = {}
+        for name, value in row.items():
+            if isinstance(value, str):
+                cells[name], cut = fitted(value, mark)
+                if cut:
+                    notices.append(
+                        fault("cell-text-cut", file=path.name, column=name, row=str(row[key]), size=len(value))
+                    )
+            elif value is None or isinstance(value, bool | int | float):
+                cells[name] = value
+        made.append(cells)
+    return made, tuple(notices)
+
+
+def _rows_by_id(editing: SheetEdit, name: str) -> dict[Scalar, int]:
+    located = editing.located
+    cells = {row: located.sheet.cell(row, located.columns[name]) for row in located.rows()}
+    return {str(cell.value).strip(): row for row, cell in cells.items() if cell is not None}
+
+
+def _holds(cell: Cell | None, value: Scalar, language: str) -> bool:
+    if value is None or cell is None or is_blank(cell):
+        return value is None and (cell is None or is_blank(cell))
+    if isinstance(value, bool):
+        try:
+            return boolean(cell, language=language) == value
+        except CellError:
+            return False
+    return cell.stored in {"text", "number"} and cell.value == value
+
+
+def _changed(job: _Job, change: Callable[[SheetEdit], None]) -> AppendResult:
+    """Edit the workbook, or write the rows to a file beside it and say why."""
+    path = job.path
+    try:
+        why = _obstacle(path)
+        if why is None:
+            _edit_in_place(path, job.table, change)
+            return AppendResult(path, None, job.notices)
+    except UnsafeLayoutError as error:
+        why = fault(error.slug, file=path.name, place=error.at)
+    except _ChangedError:
+        why = fault("append-not-shown-safe", file=path.name)
+    except InvalidInputError as error:
+        why = error.faults[0]
+    except OutsideFailureError as error:
+        if error.faults[0].slug not in _NO_PERMISSION:
+            raise
+        why = fault("workbook-locked", file=path.name)
+    return AppendResult(_beside(path, job.table.sheet, job.content, job.language), why, job.notices)
+
+
+def _obstacle(path: Path) -> Fault | None:
+    """What speaks against touching the file at all: open elsewhere, read-only, with macros."""
+    locks = (path.with_name(f"~${path.name}"), path.with_name(f".~lock.{path.name}#"))
+    if any(lock.exists() for lock in locks):
+        return fault("workbook-locked", file=path.name)
+    if path.suffix.lower() != ".xlsx":
+        return fault("workbook-not-xlsx", file=path.name)
+    with reading(path, path.name):
+        if not path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
+            return fault("workbook-read-only", file=path.name)
+    return None
+
+
+def _edit_in_place(path: Path, table: Table, change: Callable[[SheetEdit], None]) -> None:
+    with reading(path, path.name):
+        old = path.read_bytes()
+    package = package_of(old, path.name)
+    if any(
+        name.startswith("_xmlsignatures/") or name.endswith("vbaProject.bin") for name in package.archive.namelist()
+    ):
+        raise UnsafeLayoutError("append-signed-or-macros", path.name)
+    editing = edit(package, open_book(package), table)
+    change(editing)
+    if not editing.written:
+        return
+    parts = editing.parts()
+    calculating = recalculates(package)
+    if calculating is not None:
+        parts[package.main] = calculating
+    new = _rebuilt(package, parts)
+    with replacing(path) as file:
+        file.write(new)
+        file.flush()
+        _check(Path(file.name).read_bytes(), package, editing, parts)
+        if path.read_bytes() != old:
+            raise _ChangedError
+        write_atomically(path.with_name(f"{path.stem}.backup{path.suffix}"), old)
+
+
+def _rebuilt(package: Package, parts: Mapping[str, bytes]) -> bytes:
+    """The zip with some parts replaced; order, names, dates and attributes of all entries as they were."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        made.comment = package.archive.comment
+        for old in package.archive.infolist():
+            new = zipfile.ZipInfo(old.filename, old.date_time)
+            new.compress_type, new.external_attr = old.compress_type, old.external_attr
+            new.create_system, new.extra, new.comment = old.create_system, old.extra, old.comment
+            made.writestr(new, parts[old.filename] if old.filename in parts else package.part(old.filename))
+    return file.getvalue()
+
+
+def _check(new: bytes, old: Package, editing: SheetEdit, parts: Mapping[str, bytes]) -> None:
+    """Reopen what was written: other parts unchanged, old cells unchanged, new cells there, and openpyxl opens it."""
+    from openpyxl import load_workbook  # noqa: PLC0415  (0.3 s that reading does not need)
+
+    package = package_of(new, old.shown)
+    if package.archive.namelist() != old.archive.namelist():
+        raise _ChangedError
+    for entry in old.archive.infolist():
+        same = package.archive.getinfo(entry.filename)
+        if entry.filename not in parts and (entry.CRC, entry.file_size) != (same.CRC, same.file_size):
+            raise _ChangedError
+    before, after = editing.located.sheet, open_book(package).sheet(editing.located.sheet.name)
+    for row in {*before.rows, *after.rows, *editing.written}:
+        meant: dict[int, tuple[str, object]] = _stored(before, row)
+        for column, value in editing.written.get(row, {}).items():
+            meant.pop(column, None)
+            if value is not None:
+                stored = "boolean" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
+                meant[column] = (stored, value)
+        if _stored(after, row) != meant:
+            raise _ChangedError
+    load_workbook(io.BytesIO(new), read_only=True).close()
+
+
+def _stored(sheet: Sheet, row: int) -> dict[int, tuple[str, object]]:
+    return {column: (cell.stored, cell.value) for column, cell in sheet.rows.get(row, {}).items()}
+
+
+def _beside(path: Path, sheet: SheetName, content: WorkbookContent, language: str) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
+    names = [
+        f"{path.stem}.new-rows-{stamp}{ending}.xlsx" for ending in ("", *(f"-{number}" for number in range(2, 1000)))
+    ]
+    target = next(found for name in names if not (found := path.with_name(name)).exists())
+    frame = Frame(language, None, (), (), (), (), own_metrics=False)
+    write_atomically(target, workbook_bytes(content, frame, only=(sheet,)))
+    return target

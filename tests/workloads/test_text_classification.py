@@ -1,0 +1,157 @@
+"""The transformers workload, on a tiny real model: every way of batching gives the same answers."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.model.manifest import Variant
+from lab.workloads.base import Job, Sink, WorkloadError, warm_up_inputs
+from lab.workloads.text_classification import TextClassification
+
+MakeJob = Callable[..., Job]
+
+
+def _run(job: Job, *, warm: bool = True) -> tuple[TextClassification, Sink, list[int]]:
+    work, counted = TextClassification(), []
+    work.prepare(job)
+    if warm:
+        work.warm_up(warm_up_inputs(list(job.inputs()), 8))
+    sink = Sink(counted.append)
+    work.run_pass(sink)
+    return work, sink, counted
+
+
+def _answers(sink: Sink) -> dict[str, str | None]:
+    return dict(zip(sink.ids, sink.predictions, strict=True))
+
+
+@pytest.fixture(scope="module")
+def expected(campaign_folder: Path) -> dict[str, str]:
+    """The labels that a bare loop gives, one text at a time."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    at = campaign_folder / "models" / "tiny"
+    model = AutoModelForSequenceClassification.from_pretrained(at, dtype=torch.float32).eval()
+    tokenizer = AutoTokenizer.from_pretrained(at)
+    labels = {}
+    for line in (campaign_folder / "corpus.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        with torch.inference_mode():
+            logits = model(**tokenizer(row["text"], truncation=True, return_tensors="pt")).logits
+        labels[row["id"]] = model.config.id2label[int(logits.argmax())]
+    assert set(labels.values()) == {"non", "sì"}
+    return labels
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"batch_size": 1},
+        {"batch_size": 8},
+        {"padding": "max_length"},
+        {"padding": "sorted"},
+        {"padding": "token-budget", "token_budget": 40},
+        {"attention": "eager"},
+        {"deterministic": True, "seed": 3},
+    ],
+)
+def test_every_batching_gives_the_answers_of_a_bare_loop(
+    make_job: MakeJob, expected: dict[str, str], settings: dict[str, Any]
+) -> None:
+    """Same labels for the same ids, each id once, the count ends at the number of inputs."""
+    settings.pop("seed", None)
+    _, sink, counted = _run(make_job(**settings))
+    assert _answers(sink) == expected
+    assert len(sink.ids) == len(expected)
+    assert counted == sorted(counted)
+    assert counted[-1] == len(expected)
+
+
+def test_corpus_order_is_kept_unless_the_variant_sorts(make_job: MakeJob, expected: dict[str, str]) -> None:
+    """`longest` gives predictions in the corpus's order; `sorted` begins with the longest text."""
+    assert _run(make_job())[1].ids == list(expected)
+    work, sink, _ = _run(make_job(padding="sorted"))
+    assert sink.ids != list(expected)
+    assert work.counts["padded_batches"] < _run(make_job())[0].counts["padded_batches"]
+
+
+def test_what_is_cut_is_counted_and_the_length_in_use_is_told(make_job: MakeJob) -> None:
+    """At five tokens, markers included, every text of more than three words is cut; the warm-up counts nothing."""
+    work, _, _ = _run(make_job(max_length=5))
+    texts = [text for _, text in make_job().inputs()]
+    assert work.counts["truncated_inputs"] == sum(len(text.split()) > 3 for text in texts)
+    assert work.facts["max_length_used"] == "5"
+    assert _run(make_job(max_length=512))[0].facts["max_length_used"] == "12"  # the model's own limit
+
+
+def test_scores_are_probabilities_of_the_models_own_labels(make_job: MakeJob) -> None:
+    """Each row's scores add up to one over both labels, and the prediction has the highest."""
+    _, sink, _ = _run(make_job(), warm=False)
+    for row in sink.rows():
+        scores = row["scores"]
+        assert isinstance(scores, dict)
+        assert set(scores) == {"non", "sì"}
+        assert math.isclose(sum(scores.values()), 1, abs_tol=1e-5)
+        assert row["prediction"] == max(scores, key=scores.__getitem__)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp16", "int8"])
+def test_other_precisions_answer_every_input(make_job: MakeJob, expected: dict[str, str], precision: str) -> None:
+    """Labels of the set for every id; whether they are good enough is judged elsewhere."""
+    work, sink, _ = _run(make_job(precision=precision))
+    assert set(sink.ids) == set(expected)
+    assert set(sink.predictions) <= {"non", "sì"}
+    assert ("quantization_used" in work.facts) == (precision == "int8")
+
+
+def test_a_missing_model_is_named(make_job: MakeJob) -> None:
+    """A path under a folder of the campaign is no name of the hub's: nothing is looked up outside."""
+    with pytest.raises(WorkloadError) as raised:
+        TextClassification().prepare(make_job(model="models/absent"))
+    assert raised.value.reason.key == "ended.model_missing"
+    assert dict(raised.value.reason.values) == {"model": "models/absent"}
+
+
+def test_a_model_whose_weights_do_not_fit_is_refused(make_job: MakeJob, campaign_folder: Path) -> None:
+    """A checkpoint without its classifier would be measured with random weights: never."""
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(campaign_folder / "models" / "tiny", campaign_folder / "models" / "headless")
+    file = campaign_folder / "models" / "headless" / "model.safetensors"
+    weights = {name: value for name, value in load_file(file).items() if not name.startswith("classifier")}
+    save_file(weights, file, metadata={"format": "pt"})
+    with pytest.raises(WorkloadError) as raised:
+        TextClassification().prepare(make_job(model="models/headless"))
+    assert raised.value.reason.key == "ended.weights_do_not_fit"
+    assert raised.value.reason.values["count"] == 2
+
+
+def test_a_device_that_is_not_there_is_named(make_job: MakeJob) -> None:
+    """No device of that number: said, never replaced by another."""
+    with pytest.raises(WorkloadError) as raised:
+        TextClassification().prepare(make_job(device="cuda:63"))
+    assert dict(raised.value.reason.values) == {"device": "cuda:63"}
+
+
+def test_settings_of_later_releases_are_refused_by_key(campaign_folder: Path) -> None:
+    """Each setting that is not run here is a fault with its place; a variant without one has none."""
+    odd = Variant(id="odd", model="../out", compile=True, quantization="int4", devices=2, padding="token-budget")
+    found = {(one.slug, one.place) for one in TextClassification.check(odd, campaign_folder)}
+    assert found >= {
+        ("setting-unsupported", "variants.odd.compile"),
+        ("setting-unsupported", "variants.odd.quantization"),
+        ("setting-unsupported", "variants.odd.devices"),
+        ("token-budget-missing", "variants.odd.token_budget"),
+    }
+    assert len(found) == 5  # and the path that leaves the campaign
+    on_gpu = Variant(id="g", model="models/tiny", precision="int8", device="cuda:0")
+    assert [one.slug for one in TextClassification.check(on_gpu, campaign_folder)] == ["precision-unsupported"]
+    assert TextClassification.check(Variant(id="v", model="models/tiny"), campaign_folder) == ()
