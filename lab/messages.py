@@ -7,6 +7,7 @@ compile`) and a test holds the two together. All domains of a language are read 
 from __future__ import annotations
 
 import gettext
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -44,7 +45,7 @@ class Messages:
         """Tell whether `key` has a text here."""
         return any(catalogue.gettext(key) != key for catalogue in self._catalogues)
 
-    def text(self, key: str, **values: object) -> str:
+    def text(self, key: str, /, **values: object) -> str:
         """The text of `key` with its named places filled; numbers are formatted by the language."""
         for catalogue in self._catalogues:
             found = catalogue.gettext(key)
@@ -52,7 +53,7 @@ class Messages:
                 return found.format_map(self._shown(values)) if values else found
         raise MissingTextError(self.language, key)
 
-    def count(self, key: str, n: int, **values: object) -> str:
+    def count(self, key: str, n: int, /, **values: object) -> str:
         """The plural-aware text of `key` for `n` (named `{n}` in the text)."""
         for catalogue in self._catalogues:
             found = catalogue.ngettext(key, key, n)
@@ -62,8 +63,10 @@ class Messages:
 
     def fault(self, fault: Fault) -> str:
         """File, place, what was found and what to do, as one or two lines."""
-        where = ", ".join(part for part in (fault.file, fault.place) if part)
-        values = {**fault.values, "file": fault.file or "", "place": fault.place or ""}
+        # A place is data and says `line 12`: the one word of it that is English.
+        place = re.sub(r"^line (\d+)", lambda found: self.text("place.line", number=found[1]), fault.place or "")
+        where = ", ".join(part for part in (fault.file, place) if part)
+        values = {**fault.values, "file": fault.file or "", "place": place}
         found = self.text(f"fault.{fault.slug}", **values)
         do = self.text(f"fault.{fault.slug}.do", **values)
         return f"{where}: {found}\n  {do}" if where else f"{found}\n  {do}"
@@ -120,7 +123,9 @@ class Messages:
 
         if moment is None:
             return DASH
-        return format_datetime(moment, "d MMMM y, HH:mm ZZZZZ", locale=self.language)
+        offset = "" if not moment.utcoffset() else f"{moment:%z}"
+        zone = f" UTC{offset[:3]}:{offset[3:]}" if offset else " UTC"
+        return format_datetime(moment, "d MMMM y, HH:mm", locale=self.language) + zone
 
     def date(self, moment: datetime | None) -> str:
         """A moment's day, month name and year; a dash when absent."""
@@ -134,7 +139,9 @@ class Messages:
     def _value(self, value: object) -> object:
         if isinstance(value, bool) or value is None or isinstance(value, str):
             return value
-        if isinstance(value, int | float | Decimal):
+        if isinstance(value, Decimal):  # money, and nothing else, is Decimal
+            return self.number(value, 2)
+        if isinstance(value, int | float):
             return self.number(value)
         if isinstance(value, datetime):
             return self.date_time(value)

@@ -112,11 +112,14 @@ def load(folder: Path, *, examine: bool = True) -> Campaign:
 
 def check(folder: Path) -> tuple[Campaign | None, tuple[Fault, ...]]:
     """Read a campaign and list what stands in the way of measuring or judging it; empty when nothing does."""
+    from lab.workloads import declaration_faults  # noqa: PLC0415
+
     try:
         campaign = load(folder)
     except InvalidInputError as error:
         return None, error.faults
-    return campaign, (*missing_terms(campaign), *seal_faults(campaign), *campaign.notices)
+    workloads = declaration_faults(campaign.manifest.variants)
+    return campaign, (*workloads, *missing_terms(campaign), *seal_faults(campaign), *campaign.notices)
 
 
 def missing_terms(campaign: Campaign) -> tuple[Fault, ...]:

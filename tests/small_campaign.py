@@ -1,4 +1,4 @@
-"""A second campaign, nothing like the demo: support tickets in French, ids with zeros and accents, a real tiny model."""
+"""A second campaign, nothing like the demo: tickets in French, ids with zeros and accents, a real tiny model."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from lab.analysis.exclusions import exclusion_warnings, exclusions
 from lab.analysis.gates import eligible, gates
 from lab.analysis.rank_test import EXACT_UP_TO
 from lab.analysis.ranking import rank
-from lab.analysis.scope import covers, does_not_cover
+from lab.analysis.scope import covers, does_not_cover, observed, stack_differences
 from lab.analysis.sensitivity import sensitivity
 from lab.analysis.separation import durations_of, pairs, separate
 from lab.analysis.statistics import summarise
@@ -88,6 +88,10 @@ def _status(word: str) -> CostStatus:
 
 def _variant_warnings(campaign: Campaign, variant: str, *, example: bool) -> tuple[Reason, ...]:
     found = [reason("warning.example_price")] if example else []
+    spec = campaign.manifest.variant(variant)
+    stated = spec and spec.compatibility_source and spec.compatibility_checked_on
+    if not stated and any(one.facts.get("torch.hip") for one in observed(campaign, variant)):
+        found.append(reason("warning.compatibility_not_stated"))
     return (*found, *expense_warnings(campaign)[variant])
 
 
@@ -108,7 +112,7 @@ def _warnings(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[Reason,
         found.append(reason("warning.no_rotation"))
     if any(len(durations_of(a)) + len(durations_of(b)) > EXACT_UP_TO for a, b in pairs(summaries)):
         found.append(reason("warning.approximate_test", limit=EXACT_UP_TO))
-    stacks = {r.attempt.environment for r in campaign.records if r.attempt.outcome != "interrupted"} - {None}
-    if len(stacks) > 1:
-        found.append(reason("warning.stacks_differ", environments=len(stacks)))
+    differing = stack_differences(campaign)
+    if differing:
+        found.append(reason("warning.stacks_differ", facts=list(differing)))
     return tuple(found)

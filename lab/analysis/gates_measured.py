@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lab.analysis.passes import Group, ended_by_itself, groups, moment, of_variant, slots, where
 from lab.model.attempt import Record
@@ -21,13 +22,16 @@ def sealed(campaign: Campaign, variant: str) -> Gate:
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.no_seal"))
     if seal.changes:
         names = [change.name for change in seal.changes]
-        return Gate("sealed", "failed", reason("gate.sealed.failed.amended", names=names, sealed_at=_shown(seal)))
-    if own and not measured:
+        return Gate(
+            "sealed", "failed", reason("gate.sealed.failed.amended", names=names, sealed_at=_shown(campaign, seal))
+        )
+    completed = any(record.attempt.outcome == "completed" for record in measured)
+    if len(measured) < len(own) and not completed:  # declared rows carry the figures, whatever failed beside them
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.declared"))
-    return _sealed_attempts(seal, measured)
+    return _sealed_attempts(campaign, seal, measured)
 
 
-def _sealed_attempts(seal: Seal, measured: Sequence[Record]) -> Gate:
+def _sealed_attempts(campaign: Campaign, seal: Seal, measured: Sequence[Record]) -> Gate:
     other = [r.attempt.attempt_id for r in measured if r.attempt.seal not in (None, seal.fingerprint)]
     if other:
         return Gate("sealed", "failed", reason("gate.sealed.failed.other_seal", attempts=other))
@@ -35,16 +39,25 @@ def _sealed_attempts(seal: Seal, measured: Sequence[Record]) -> Gate:
     starts = {r.attempt.attempt_id: moment(r.attempt.started_at) for r in measured}
     early = [one for one, started in starts.items() if started and sealed_at and started < sealed_at]
     if early:
-        return Gate("sealed", "failed", reason("gate.sealed.failed.too_late", attempts=early, sealed_at=_shown(seal)))
+        return Gate(
+            "sealed", "failed", reason("gate.sealed.failed.too_late", attempts=early, sealed_at=_shown(campaign, seal))
+        )
     unsealed = [r.attempt.attempt_id for r in measured if r.attempt.seal is None]
     undated = [one for one, started in starts.items() if started is None or sealed_at is None]
     if unsealed or undated:
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.unproven", attempts=sorted({*unsealed, *undated})))
-    return Gate("sealed", "passed", reason("gate.sealed.passed", sealed_at=_shown(seal)))
+    return Gate("sealed", "passed", reason("gate.sealed.passed", sealed_at=_shown(campaign, seal)))
 
 
-def _shown(seal: Seal) -> datetime | str:
-    return moment(seal.sealed_at) or seal.sealed_at
+def _shown(campaign: Campaign, seal: Seal) -> datetime | str:
+    """The seal's moment, in the protocol's time zone where it states a known one."""
+    found = moment(seal.sealed_at)
+    if found is None or campaign.protocol.time_zone is None:
+        return found or seal.sealed_at
+    try:
+        return found.astimezone(ZoneInfo(campaign.protocol.time_zone))
+    except (ZoneInfoNotFoundError, ValueError):
+        return found
 
 
 def passes_tried(campaign: Campaign, variant: str) -> Gate:
@@ -131,7 +144,8 @@ def device(campaign: Campaign, variant: str, offer: Offer | None) -> Gate:
             facts = {"observed": list(seen.device_names), "expected": list(offer.device_names)}
             why = reason("gate.device.failed", attempt=record.attempt.attempt_id, package=offer.name, **facts)
             return Gate("device", "failed", why)
-    if unseen or not own:
-        key = "gate.device.unknown.unseen" if own else "gate.device.unknown.no_attempt"
+    completed = any(record.attempt.outcome == "completed" for record in own)
+    if unseen or not completed:
+        key = "gate.device.unknown.unseen" if unseen else "gate.device.unknown.no_attempt"
         return Gate("device", "unknown", reason(key, attempts=unseen))
     return Gate("device", "passed", reason("gate.device.passed", observed=sorted(observed), package=offer.name))

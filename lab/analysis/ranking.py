@@ -69,26 +69,47 @@ def _among_equals(
     if len(first) == 1:
         key = "decision.cheapest" if len(able) > 1 else "decision.only_one"
         return Answer("chosen", (reason(key, variant=first[0].id, **facts),), winner=first[0])
-    tie = reason("decision.same_budget", variants=[one.id for one in first], **facts)
+    reasons = [reason("decision.same_budget", variants=[one.id for one in first], **facts)]
     fewest = min(mishaps(one) for one in first)
     steady = [one for one in first if mishaps(one) == fewest]
+    dropped = [one.id for one in first if one not in steady]
     if len(steady) == 1:
-        others = [one.id for one in first if one is not steady[0]]
-        why = reason("decision.fewer_mishaps", variant=steady[0].id, count=fewest, others=others)
-        return Answer("chosen", (tie, why), winner=steady[0])
+        why = reason("decision.fewer_mishaps", variant=steady[0].id, count=fewest, others=dropped)
+        return Answer("chosen", (*reasons, why), winner=steady[0])
+    if dropped:
+        reasons.append(reason("decision.more_mishaps", variants=dropped))
     names = [one.id for one in steady]
-    own = [one for one in separations if one.a in names and one.b in names]
-    for candidate in steady:
-        rivals = [one for one in own if candidate.id in {one.a, one.b}]
-        if rivals and all(one.faster == candidate.id for one in rivals):
-            others = [name for name in names if name != candidate.id]
-            why = reason("decision.faster", variant=candidate.id, others=others)
-            return Answer("chosen", (tie, why), winner=candidate)
+    left = _not_slower(names, separations)
+    if len(left) == 1:
+        others = [name for name in names if name != left[0]]
+        why = reason("decision.faster", variant=left[0], others=others)
+        return Answer("chosen", (*reasons, why), winner=next(one for one in steady if one.id == left[0]))
+    if slower := [name for name in names if name not in left]:
+        reasons.append(reason("decision.slower", variants=slower))
+    own = _between(left, separations)
     blocked = [one for one in own if not one.separated]
-    reasons = (tie, reason("decision.not_separated", variants=names), *(one.reason for one in blocked))
-    if not blocked:
-        reasons = (tie, reason("decision.directions_differ", variants=names))
-    return Answer("undecided", reasons, _how_to_tell(blocked), contenders=tuple(names))
+    why = reason("decision.not_separated" if blocked else "decision.directions_differ", variants=left)
+    answer = (*reasons, why, *(one.reason for one in blocked))
+    return Answer("undecided", answer, _how_to_tell(blocked), contenders=tuple(left))
+
+
+def _between(names: Sequence[str], separations: Sequence[Separation]) -> list[Separation]:
+    return [one for one in separations if one.a in names and one.b in names]
+
+
+def _not_slower(names: Sequence[str], separations: Sequence[Separation]) -> list[str]:
+    """The variants that none of the fastest beats: to beat another is to be faster on every corpus and seed.
+
+    Only being beaten by a variant that is itself unbeaten counts: where a beats b, b beats c, and nothing is shown
+    between a and c, c stays beside a.
+    """
+
+    def beats(one: str, other: str) -> bool:
+        both = _between((one, other), separations)
+        return bool(both) and all(pair.faster == one for pair in both)
+
+    fastest = [name for name in names if not any(beats(other, name) for other in names)]
+    return [name for name in names if not any(beats(other, name) for other in fastest)]
 
 
 def _how_to_tell(blocked: Sequence[Separation]) -> tuple[Reason, ...]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lab.analysis.passes import ended_by_itself
-from lab.model.campaign import Campaign
+from lab.analysis.passes import ended_by_itself, of_variant
+from lab.model.campaign import Campaign, Environment
 from lab.model.reason import Reason, reason
 
+# Facts that say most of a stack in one line; a report lists them all.
+STACK_FACTS = (
+    "system.os", "python", "torch", "transformers", "tokenizers", "torch.cuda", "torch.hip", "driver.version",
+)  # fmt: skip
+DECLARED_FACTS = ("variant.", "model.", "tokenizer.", "function.")
 LIMITS = ("interactive", "training", "other_data", "mlperf", "small_series")
 
 
@@ -45,18 +50,25 @@ def _models(campaign: Campaign) -> Iterable[Reason]:
 
 
 def _stacks(campaign: Campaign) -> Iterable[Reason]:
-    used: dict[str, set[str]] = {}
-    for record in campaign.records:
-        row = record.attempt
-        if ended_by_itself(row) and row.environment in campaign.environments and row.variant:
-            used.setdefault(row.environment or "", set()).add(row.variant)
-    order = {variant.id: place for place, variant in enumerate(campaign.manifest.variants)}
-    for fingerprint, variants in sorted(used.items()):
-        environment = campaign.environments[fingerprint]
-        shown = [f"{name} {value}" for name, value in sorted(environment.facts.items()) if name in STACK_FACTS]
-        facts: dict[str, object] = {"variants": sorted(variants, key=lambda one: order.get(one, len(order)))}
-        facts |= {"devices": list(environment.device_names) or ["-"], "stack": shown or [fingerprint]}
-        yield reason("covers.stack", **facts)
+    used: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for variant in campaign.manifest.variants:
+        for seen in observed(campaign, variant.id):
+            shown = tuple(f"{name} {seen.facts[name]}" for name in STACK_FACTS if name in seen.facts)
+            used.setdefault((seen.device_names, shown or (seen.fingerprint,)), []).append(variant.id)
+    for (devices, stack), variants in used.items():
+        names = list(dict.fromkeys(variants))
+        yield reason("covers.stack", variants=names, devices=list(devices) or ["-"], stack=list(stack))
 
 
-STACK_FACTS = ("python", "torch", "transformers", "tokenizers", "cuda", "hip", "driver", "system")
+def observed(campaign: Campaign, variant: str) -> tuple[Environment, ...]:
+    """The environments in which a variant was tried, by fingerprint; attempts that were cut off do not count."""
+    seen = {r.attempt.environment for r in of_variant(campaign, variant) if ended_by_itself(r.attempt)}
+    return tuple(campaign.environments[one] for one in sorted(seen & set(campaign.environments), key=str) if one)
+
+
+def stack_differences(campaign: Campaign) -> tuple[str, ...]:
+    """Names of the observed facts in which the variants' environments differ, apart from what the manifest declares."""
+    seen = {one.fingerprint: one for v in campaign.manifest.variants for one in observed(campaign, v.id)}
+    stacks = [{**one.facts, "device_names": "; ".join(one.device_names)} for one in seen.values()]
+    names = sorted({name for stack in stacks for name in stack if not name.startswith(DECLARED_FACTS)})
+    return tuple(name for name in names if len({stack.get(name) for stack in stacks}) > 1)

@@ -55,7 +55,11 @@ def separate(summaries: Sequence[Summary], factor: float | None = None) -> tuple
     found = [_Pair(a, b, _tested(a, b)) for a, b in pairs(summaries)]
     adjusted = holm([pair.p for pair in found])
     used = DEFAULT_FACTOR if factor is None else factor
-    return tuple(_separation(pair, p, used, len(found)) for pair, p in zip(found, adjusted, strict=True))
+    several = len({one.seed for one in summaries}) > 1
+    places = [f"{pair.a.corpus} (seed={pair.a.seed})" if several else pair.a.corpus for pair in found]
+    return tuple(
+        _separation(pair, p, place, used, len(found)) for pair, p, place in zip(found, adjusted, places, strict=True)
+    )
 
 
 def _tested(a: Summary, b: Summary) -> float | None:
@@ -68,9 +72,9 @@ def _range(summary: Summary) -> Decimal:
     return distance(max(values), min(values))
 
 
-def _separation(pair: _Pair, p_adjusted: float | None, factor: float, n_pairs: int) -> Separation:
+def _separation(pair: _Pair, p_adjusted: float | None, place: str, factor: float, n_pairs: int) -> Separation:
     a, b = pair.a, pair.b
-    facts: dict[str, object] = {"a": a.variant, "b": b.variant, "corpus": a.corpus}
+    facts: dict[str, object] = {"a": a.variant, "b": b.variant, "corpus": place}
     if pair.p is None or p_adjusted is None or a.median_s is None or b.median_s is None:
         counts = {"a_passes": len(durations_of(a)), "b_passes": len(durations_of(b))}
         why = reason("separation.too_few", **facts, **counts)

@@ -84,10 +84,10 @@ def _counted(
 ) -> Summary:
     rows = [record.attempt for record in records]
     words = {row.attempt_id: verdicts[row.attempt_id].verdict for row in rows if row.outcome not in FAILURES}
-    counted = [row for row in rows if words.get(row.attempt_id) == "accepted" and row.attempt_id not in left_out]
-    durations = tuple(row.duration_s if row in counted else None for row in rows)
+    counted = {one for one, word in words.items() if word == "accepted"} - left_out
+    durations = tuple(row.duration_s if row.attempt_id in counted else None for row in rows)
     present = [value for value in durations if value is not None]
-    metrics = [value for value in (verdicts[row.attempt_id].metric_value for row in counted) if value is not None]
+    metrics = [value for value in (verdicts[one].metric_value for one in counted) if value is not None]
     verdict_words = list(words.values())
     return Summary(
         variant=variant,

@@ -19,10 +19,11 @@ def barrier(device: str) -> Callable[[], None]:
 
     Device work is asynchronous: the host's clock waits for earlier work before it starts and for the measured work
     before it stops (seeds: separating start, warm-up and measured pass). torch is asked only when the work has already
-    imported it, and only where an accelerator answers: its calls raise without one.
+    imported it, and only where an accelerator answers: its calls raise without one. A variant on the CPU queues
+    nothing, and asking would make this process take hold of a device it does not use.
     """
     torch = sys.modules.get("torch")
-    if torch is None or not torch.accelerator.is_available():
+    if device.startswith("cpu") or torch is None or not torch.accelerator.is_available():
         return lambda: None
     accelerator = torch.accelerator.current_accelerator()
     kind, _, index = device.partition(":")

@@ -23,6 +23,7 @@ from lab.model.campaign import Environment
 from lab.model.manifest import Variant
 from lab.store.environments import fingerprint
 from lab.store.files import inside, sha256_file
+from lab.workloads import workload
 
 Seen = tuple[Mapping[str, str], tuple[str, ...]]  # facts, names of the devices the variant uses
 Probe = Callable[[Variant], Seen]
@@ -84,12 +85,12 @@ class Observer:
 
     def _variant_facts(self, variant: Variant) -> dict[str, str]:
         facts = {"variant.device": variant.device, "variant.devices": str(variant.devices)}
-        if variant.workload == "text-classification":
+        if _uses_torch(variant):
             facts |= {"variant.precision": variant.precision, "variant.attention": variant.attention}
         if variant.model:
             facts |= self._files("model", variant.model)
             facts |= self._files("tokenizer", variant.tokenizer or variant.model)
-        if variant.workload == "python" and variant.function:
+        if variant.function:
             module = variant.function.partition(":")[0].replace(".", "/")
             facts |= self._files("function", f"{module}.py")
         return facts
@@ -222,7 +223,11 @@ def _driver_version() -> str:
 
 def accelerator_needed(variant: Variant) -> bool:
     """Whether torch is to be asked about the variant's device: its work uses torch, or the device is not the CPU."""
-    return variant.workload == "text-classification" or not variant.device.startswith("cpu")
+    return _uses_torch(variant) or not variant.device.startswith("cpu")
+
+
+def _uses_torch(variant: Variant) -> bool:
+    return "torch" in workload(variant.workload).preload
 
 
 def cpu_only(_variant: Variant) -> Seen:

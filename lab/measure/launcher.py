@@ -12,6 +12,7 @@ leaves. With `--spawn` first, or where the modules cannot be imported here, each
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -140,6 +141,8 @@ def main(modules: list[str]) -> int:
     except Exception:  # noqa: BLE001  (a worker will meet the same and put it in its log)
         traceback.print_exc()
         forks = False
+    gc.collect()
+    gc.freeze()  # a worker's own collections need not walk the imports, nor copy their pages
     answers.write(json.dumps({"start_method": "forkserver" if forks else "spawn"}).encode() + b"\n")
     Launcher(0, answers, forks=forks).serve()
     return 0

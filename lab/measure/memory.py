@@ -12,21 +12,21 @@ from lab.model.attempt import DeviceMemory
 _KIB = 1024
 
 
-def reset_device_peaks() -> None:
+def reset_device_peaks(device: str) -> None:
     """Start the allocator's peaks anew on every device that is there, so that they are of the pass alone."""
-    torch = _torch_with_accelerator()
+    torch = _torch_with_accelerator(device)
     if torch is not None:
         for number in range(torch.accelerator.device_count()):
             torch.accelerator.reset_peak_memory_stats(number)
 
 
 def device_peaks(device: str) -> tuple[DeviceMemory, ...]:
-    """The allocator's peaks in bytes of each device that the process used; empty without an accelerator.
+    """The allocator's peaks in bytes of each device that the process used; none for a variant on the CPU.
 
     Allocated bytes are this process's tensors, reserved bytes what its allocator holds: never added (seeds: memory as
     a criterion of feasibility). The driver's count of the whole device needs a reader of its own: None here.
     """
-    torch = _torch_with_accelerator()
+    torch = _torch_with_accelerator(device)
     if torch is None:
         return ()
     kind = torch.accelerator.current_accelerator().type
@@ -61,6 +61,6 @@ def host_peak_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * _KIB
 
 
-def _torch_with_accelerator() -> Any:  # noqa: ANN401  (the untyped module torch, or None)
-    torch = sys.modules.get("torch")
+def _torch_with_accelerator(device: str) -> Any:  # noqa: ANN401  (the untyped module torch, or None)
+    torch = None if device.startswith("cpu") else sys.modules.get("torch")
     return torch if torch is not None and torch.accelerator.is_available() else None

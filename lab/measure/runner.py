@@ -35,7 +35,7 @@ from lab.model.manifest import CorpusSpec, Manifest, Variant
 from lab.model.reason import Reason, reason
 from lab.store.attempts import attempt_folder, attempt_id, finish_attempt, read_records, start_attempt
 from lab.store.environments import write_environment
-from lab.workloads import workload
+from lab.workloads import declaration_faults, workload
 from lab.workloads.base import Job
 
 StartMethod = Literal["forkserver", "spawn"]
@@ -111,7 +111,9 @@ def _check(manifest: Manifest, chosen: Collection[str], folder: Path) -> None:
     ):
         if not supported:
             faults.append(fault("setting-unsupported", file="manifest.toml", place=f"run.{key}", key=key, value=value))
-    for variant in manifest.variants:
+    undeclared = declaration_faults(manifest.variants)
+    faults.extend(undeclared)
+    for variant in () if undeclared else manifest.variants:
         if variant.id in chosen:
             found = workload(variant.workload).check(variant, folder)
             faults.extend(one for one in found if one not in faults)  # what the machine lacks is said once

@@ -139,7 +139,8 @@ def _phases(order: Order, work: Workload, sink: Sink, notes: _Notes, progress: P
 
     wait = barrier(job.variant.device)
     gc.collect()
-    memory.reset_device_peaks()
+    gc.freeze()  # what loading left is walked by no collection inside the pass, whichever way the worker started
+    memory.reset_device_peaks(job.variant.device)
     before = readings.read_now()
     progress.phase("measuring")
     wait()

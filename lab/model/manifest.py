@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from lab.messages import LANGUAGES
 
 # Ids become names of folders and parts of attempt ids: nothing that a file system or a shell reads as more than a name.
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -14,8 +16,14 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 IDENTITY_KEYS = ("id", "gpu")  # what names a variant or its card, and is no setting of the work itself
 
 
+def _known_language(language: str) -> str:
+    if language not in LANGUAGES:
+        raise ManifestRuleError("manifest-not-in-list", "language", found=language, choices=LANGUAGES)
+    return language
+
+
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class CorpusSpec(_Strict):
@@ -48,8 +56,8 @@ class RunPolicy(_Strict):
     warm_up: WarmUp = WarmUp()
     process: Literal["per-attempt", "per-variant"] = "per-attempt"
     caches: Literal["keep", "clear"] = "keep"
-    timeout_s: Annotated[float, Field(gt=0, strict=False)] = 3600
-    cool_down_s: Annotated[float, Field(ge=0, strict=False)] = 0
+    timeout_s: Annotated[float, Field(gt=0)] = 3600
+    cool_down_s: Annotated[float, Field(ge=0)] = 0
     seeds: Annotated[tuple[int, ...], Field(min_length=1)] = (0,)
 
 
@@ -72,7 +80,7 @@ class Variant(_Strict):
 
     id: Id
     gpu: Text | None = None
-    workload: Literal["text-classification", "command", "python"] = "text-classification"
+    workload: Id = "text-classification"  # one of `lab.workloads.WORKLOADS`, which are a floor above
     model: Text | None = None
     revision: Text | None = None
     tokenizer: Text | None = None
@@ -105,7 +113,7 @@ class Manifest(_Strict):
 
     schema_version: Annotated[Literal[1], Field(alias="schema")]
     name: Id
-    language: Literal["en", "fr", "it"]
+    language: Annotated[str, AfterValidator(_known_language)]
     corpora: Annotated[tuple[CorpusSpec, ...], Field(min_length=1)]
     run: RunPolicy = RunPolicy()
     metrics: dict[str, MetricSpec] = Field(default_factory=dict)
@@ -129,12 +137,6 @@ class Manifest(_Strict):
                 raise ManifestRuleError("manifest-duplicate-id", kind, ids=twice)
         for series in self.series:
             self._check_series(series)
-        for variant in self.variants:
-            wanted = {"text-classification": "model", "command": "command", "python": "function"}[variant.workload]
-            if not getattr(variant, wanted):
-                raise ManifestRuleError(
-                    "manifest-workload-needs", f"variants.{variant.id}", workload=variant.workload, key=wanted
-                )
         return self
 
     def _check_series(self, series: Series) -> None:

@@ -173,6 +173,7 @@ class Note:
     quiet_line: tuple[str, ...]
     question: str
     question_label: str
+    question_language: str
     answer: str
     figures: tuple[Figure, ...]
     why: Lines

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from lab.model.reason import Reason, reason
-from lab.report.document_plain import Json
+from lab.report.document_plain import DASH, Json
 
 _SHORT = 12  # hex digits of a fingerprint that are enough to tell two apart
 _NAMED = 5  # attempts named one by one; more are counted
@@ -127,7 +127,7 @@ def _notes(before: Json, after: Json) -> Iterator[Reason]:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  (a field of the protocol is any JSON value)
     if value is None or value == []:
-        return "–"
+        return DASH
     if isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list):

@@ -7,7 +7,7 @@ from datetime import datetime
 from lab.messages import messages
 from lab.model.campaign import Campaign
 from lab.model.decision import Decision
-from lab.report import document_attempts, document_declared, document_decision, document_measured, document_setup
+from lab.report import document_attempts, document_decision, document_declared, document_measured, document_setup
 from lab.report.document_plain import Json, said_fault
 
 SCHEMA_VERSION = 1

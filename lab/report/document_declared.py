@@ -73,7 +73,13 @@ def expenses(campaign: Campaign) -> list[Json]:
 def calendar(campaign: Campaign) -> list[Json]:
     """The tasks of the calendar; `variant` None is all of them."""
     return [
-        {"task": row.task, "variant": row.variant, "start": moment(row.start), "end": moment(row.end), "notes": row.notes}
+        {
+            "task": row.task,
+            "variant": row.variant,
+            "start": moment(row.start),
+            "end": moment(row.end),
+            "notes": row.notes,
+        }
         for row in campaign.calendar
     ]
 

@@ -23,7 +23,9 @@ def quality(campaign: Campaign, decision: Decision) -> list[Json]:
     """
     found = []
     for (variant, corpus, seed), records in _groups(campaign):
-        verdicts = [decision.verdicts[r.attempt.attempt_id] for r in records if r.attempt.attempt_id in decision.verdicts]
+        verdicts = [
+            decision.verdicts[r.attempt.attempt_id] for r in records if r.attempt.attempt_id in decision.verdicts
+        ]
         values = [one.metric_value for one in verdicts if one.metric_value is not None]
         deltas = [abs(one.reference_delta) for one in verdicts if one.reference_delta is not None]
         found.append(
@@ -48,7 +50,7 @@ def quality(campaign: Campaign, decision: Decision) -> list[Json]:
 
 
 def phases(campaign: Campaign) -> list[Json]:
-    """Per variant, corpus and seed: the median seconds of each phase over completed attempts, and the whole elapsed time.
+    """Per variant, corpus and seed: the median seconds of each phase over completed attempts, and all that elapsed.
 
     A median is given only when every completed attempt has the phase: else None with how many have it and, where one
     reason explains all that are missing, its key. `elapsed_total_s` sums all attempts, failures included.

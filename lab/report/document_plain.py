@@ -13,6 +13,7 @@ from lab.messages import Messages
 from lab.model.reason import Reason
 
 Json = dict[str, Any]
+DASH = "\u2013"  # stands where there is nothing, with the reason beside it
 
 
 def amount(value: Decimal | None) -> str | None:
@@ -33,7 +34,7 @@ def moment(value: datetime | None) -> str | None:
     return None if value is None else value.isoformat()
 
 
-def plain(value: object) -> Any:  # noqa: ANN401  (JSON has no narrower type)
+def plain(value: object) -> Any:  # noqa: ANN401, PLR0911  (JSON has no narrower type; one return a type reads best)
     """A fact of a reason as JSON, with what JSON has no type for (an amount, a moment) under a key that names it."""
     if value is None or isinstance(value, bool | int | float | str):
         return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.report.document_plain import Json
+from lab.report.document_plain import DASH, Json
 from lab.report.words import Words, sentence
 
 _NAMED_PAIRS = 6  # beyond that many pairs a sentence counts them instead of naming them
@@ -13,7 +13,11 @@ def finding(document: Json, words: Words, corpus: str, seed: int | None) -> str:
     pairs = [one for one in document["separations"] if (one["corpus"], one["seed"]) == (corpus, seed)]
     several = len(document["corpora"]) > 1 or len(document["run"]["seeds"]) > 1
     told = _told(document, words, pairs, corpus, seed)
-    return words.text("finding.on", finding=told, corpus=corpus, seed=seed if seed is not None else "–") if several else told
+    return (
+        words.text("finding.on", finding=told, corpus=corpus, seed=seed if seed is not None else DASH)
+        if several
+        else told
+    )
 
 
 def _told(document: Json, words: Words, pairs: list[Json], corpus: str, seed: int | None) -> str:
@@ -26,6 +30,8 @@ def _told(document: Json, words: Words, pairs: list[Json], corpus: str, seed: in
         ]
         return words.text("finding.one" if with_figures else "finding.none")
     separated = [one for one in pairs if one["separated"]]
+    if not separated and len(pairs) > 1:
+        return words.text("finding.no_pair")
     if len(pairs) > _NAMED_PAIRS:
         return words.text("finding.counted", separated=len(separated), pairs=len(pairs))
     parts = []

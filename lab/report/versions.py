@@ -115,7 +115,9 @@ def _write_version(report: Path, document: Json, assets: Assets) -> None:
 
 def _write_index(report: Path, documents: Sequence[Json], assets: Assets) -> None:
     pages = {
-        language: _bytes(versions_page(_versions(documents, language), switches(language, "index.{}.html"), assets, "assets/"))
+        language: _bytes(
+            versions_page(_versions(documents, language), switches(language, "index.{}.html"), assets, "assets/")
+        )
         for language in LANGUAGES
     }
     for language, data in pages.items():
@@ -143,7 +145,10 @@ def _version(document: Json, before: Json | None, language: str) -> Version:
     words, name = Words(document, language), f"v{document['report_version']}"
     date = datetime.fromisoformat(document["date"]) if document["date"] else None
     lines = tuple(Line(_said(one, words)) for one in changes(before, document))
-    files = [Link(words.text("versions.note", language=LANGUAGE_NAMES[one]), f"{name}/decision-note.{one}.html") for one in LANGUAGES]
+    files = [
+        Link(words.text("versions.note", language=LANGUAGE_NAMES[one]), f"{name}/decision-note.{one}.html")
+        for one in LANGUAGES
+    ]
     return Version(
         id=name,
         name=words.text("version", n=document["report_version"]),

@@ -39,7 +39,11 @@ def note(document: Json, language: str) -> Note:
         view_record.glossary(words),
     )
     date = view_record.latest(document)
-    quiet = (document["campaign"], version, *((words.text("measured_on", date=words.messages.date(date)),) if date else ()))
+    quiet = (
+        document["campaign"],
+        version,
+        *((words.text("measured_on", date=words.messages.date(date)),) if date else ()),
+    )
     return Note(
         language=language,
         title=words.text("page.title", campaign=document["campaign"], version=version),
@@ -47,6 +51,7 @@ def note(document: Json, language: str) -> Note:
         quiet_line=quiet,
         question=document["question"] or words.text("no_question"),
         question_label=words.text("question"),
+        question_language=document["language"] if document["question"] else language,
         answer=view_first.answer(document, words),
         figures=view_first.figures(document, words),
         why=view_first.why(document, words),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lab.model.decision import GATES
 from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, Table, Text
-from lab.report.document_plain import Json
-from lab.report.words import DASH, MARKS, Words
+from lab.report.document_plain import DASH, Json
+from lab.report.words import MARKS, Words
 
 
 def gates(document: Json, words: Words) -> Section:
@@ -14,7 +14,7 @@ def gates(document: Json, words: Words) -> Section:
     columns = (Column(words.text("column.variant")), *(Column(words.shared(f"gatename.{gate}")) for gate in GATES))
     blocks: list[Block] = [Table("gates", words.text("gates.caption"), columns, rows, compact=True)]
     open_ones = tuple(
-        Line(words.text("colon", before=f"{variant['id']} – {words.shared('gatename.' + gate['gate'])}", after=words.say(gate)),
+        Line(words.text("colon", before=_check(variant, gate, words), after=words.say(gate)),
              gate["result"], MARKS[gate["result"]])
         for variant in document["variants"] for gate in variant["gates"] if gate["result"] != "passed"
     )  # fmt: skip
@@ -38,7 +38,9 @@ def costs(document: Json, words: Words) -> Section:
     blocks.append(_expenses(document, words))
     sensitivity = document["decision"]["sensitivity"]
     if sensitivity:
-        blocks.append(Fold(words.text("costs.sensitivity"), (Lines(tuple(Line(words.say(one)) for one in sensitivity)),)))
+        blocks.append(
+            Fold(words.text("costs.sensitivity"), (Lines(tuple(Line(words.say(one)) for one in sensitivity)),))
+        )
     return Section("costs", words.text("costs.title"), words.text("costs.intro"), tuple(blocks))
 
 
@@ -46,7 +48,11 @@ def calendar(document: Json, words: Words) -> Section:
     """The tasks that keep the rental, the window they span, and the deadline."""
     title, intro = words.text("calendar.title"), words.text("calendar.intro")
     deadline = document["protocol"]["deadline"]
-    said = words.text("calendar.deadline", moment=words.moment(deadline)) if deadline else words.text("calendar.no_deadline")
+    said = (
+        words.text("calendar.deadline", moment=words.moment(deadline))
+        if deadline
+        else words.text("calendar.no_deadline")
+    )
     if not document["calendar"]:
         return Section("calendar", title, intro, (Text(words.text("calendar.none")), Text(said)))
     columns = tuple(Column(words.text(f"column.{name}")) for name in ("task", "variant", "start", "end"))
@@ -83,12 +89,16 @@ def _gate_row(variant: Json, words: Words) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
+def _check(variant: Json, gate: Json, words: Words) -> str:
+    return f"{variant['id']}, {words.shared('gatename.' + gate['gate'])}"
+
+
 def _under(short: str | None, word: str) -> str:
     return f"{short}, {word}" if short else word
 
 
 def _state(result: str, words: Words) -> Cell:
-    return Cell(f"{MARKS[result]} {words.text('state.' + result)}", state=result)
+    return Cell(f"{MARKS[result]}\u00a0{words.text('state.' + result)}", state=result)
 
 
 def _evidence(variant: Json, words: Words) -> Table:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.report.blocks import Figure, Line, Lines
-from lab.report.document_plain import Json
-from lab.report.words import DASH, Words, sentence
+from lab.report.document_plain import DASH, Json
+from lab.report.words import Words, sentence
 
 _WHY_LINES, _NOT_SAID_LINES = 3, 2
 

@@ -8,8 +8,8 @@ from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, T
 from lab.report.charts import charts_of
 from lab.report.charts.durations import counts, lost_word
 from lab.report.document_measured import COUNTERS, PHASES
-from lab.report.document_plain import Json
-from lab.report.words import DASH, Words
+from lab.report.document_plain import DASH, Json
+from lab.report.words import Words
 
 
 def durations(document: Json, words: Words) -> Section:
@@ -32,7 +32,11 @@ def quality(document: Json, words: Words) -> Section:
     )
     rows = tuple(_quality_row(one, document, words) for one in document["quality"])
     reference = document["protocol"]["reference_variant"]
-    caption = words.text("quality.caption") if reference is None else words.text("quality.caption.reference", reference=reference)
+    caption = (
+        words.text("quality.caption")
+        if reference is None
+        else words.text("quality.caption.reference", reference=reference)
+    )
     blocks: list[Block] = [Table("quality", caption, columns, rows)]
     subgroups = tuple(
         (
@@ -49,7 +53,10 @@ def quality(document: Json, words: Words) -> Section:
         columns = (
             *_where(document, words),
             Column(words.text("column.subgroup")),
-            *(Column(words.text(f"column.{one}"), numeric=True) for one in ("inputs", "metric_lowest", "metric_highest", "threshold")),
+            *(
+                Column(words.text(f"column.{one}"), numeric=True)
+                for one in ("inputs", "metric_lowest", "metric_highest", "threshold")
+            ),
         )
         blocks.append(Table("subgroups", words.text("subgroups.caption"), columns, subgroups))
     return Section("quality", words.text("quality.title"), words.text("quality.intro"), tuple(blocks))
@@ -61,16 +68,16 @@ def phases(document: Json, words: Words) -> Section:
         *_where(document, words),
         *(Column(words.text(f"phase.{name}"), "s", numeric=True) for name in (*PHASES, "elapsed_total_s")),
     )
-    writers = {
-        name: words.seconds([one["phases"][name]["median_s"] for one in document["phases"]]) for name in PHASES
-    }
+    writers = {name: words.seconds([one["phases"][name]["median_s"] for one in document["phases"]]) for name in PHASES}
     total = words.seconds([one["elapsed_total_s"] for one in document["phases"]])
     rows, reasons = [], []
     for one in document["phases"]:
         cells = [Cell(writers[name](one["phases"][name]["median_s"])) for name in PHASES]
         cells.append(Cell(total(one["elapsed_total_s"]), words.count("of_attempts", one["attempts"])))
         rows.append((*_place(one, document, words), *cells))
-        reasons += [(name, _why_no_phase(one, name, words)) for name in PHASES if one["phases"][name]["median_s"] is None]
+        reasons += [
+            (name, _why_no_phase(one, name, words)) for name in PHASES if one["phases"][name]["median_s"] is None
+        ]
     blocks: list[Block] = [Table("phases", words.text("phases.caption"), columns, tuple(rows))]
     if reasons:
         blocks.append(Lines(_grouped(reasons, words), words.text("phases.missing")))
@@ -100,7 +107,10 @@ def memory(document: Json, words: Words) -> Section:
 
 def _where(document: Json, words: Words) -> tuple[Column, ...]:
     several = (("corpus", len(document["corpora"]) > 1), ("seed", len(document["run"]["seeds"]) > 1))
-    return (Column(words.text("column.variant")), *(Column(words.text(f"column.{name}")) for name, more in several if more))
+    return (
+        Column(words.text("column.variant")),
+        *(Column(words.text(f"column.{name}")) for name, more in several if more),
+    )
 
 
 def _place(one: Json, document: Json, words: Words) -> tuple[Cell, ...]:
@@ -121,7 +131,11 @@ def _summaries(document: Json, words: Words) -> Table:
     )
     rows = []
     for variant, one in all_of_them:
-        lost = [words.count(f"lost.{kind}", one[kind]) for kind in ("failed", "rejected", "unassessed", "excluded") if one[kind]]
+        lost = [
+            words.count(f"lost.{kind}", one[kind])
+            for kind in ("failed", "rejected", "unassessed", "excluded")
+            if one[kind]
+        ]
         rows.append(
             (
                 *_place({"variant": variant, **one}, document, words),

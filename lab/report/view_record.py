@@ -6,8 +6,8 @@ from datetime import datetime
 
 from lab.model.protocol import PROTOCOL_FIELDS
 from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Pair, Pairs, Prose, Section, Table, Text, Tools
-from lab.report.document_plain import Json
-from lab.report.words import DASH, Words
+from lab.report.document_plain import DASH, Json
+from lab.report.words import Words
 
 _TERMS = (
     "campaign", "protocol", "variant", "corpus", "pass", "round", "attempt", "outcome", "verdict", "validated_corpus",
@@ -26,22 +26,25 @@ def attempts(document: Json, words: Words) -> Section:
     title, intro = words.text("attempts.title"), words.text("attempts.intro")
     if not document["attempts"]:
         return Section("attempts", title, intro, (Text(words.text("attempts.none")),))
+    several = len(document["corpora"]) > 1
     columns = tuple(
         Column(words.text(f"column.{name}"), "s" if name in _SECONDS else None, numeric=numeric)
         for name, numeric in _ATTEMPT_COLUMNS
+        if several or name != "corpus"
     )
+    sizes = {one["id"]: one["size"] for one in document["corpora"]}
     duration = words.seconds([one["duration_s"] for one in document["attempts"]])
     elapsed = words.seconds([one["elapsed_s"] for one in document["attempts"]])
     rows = tuple(
         (
             Cell(one["attempt_id"], words.moment(one["started_at"]), mono=True, sort=one["started_at"]),
             Cell(one["variant"] or DASH),
-            Cell(one["corpus"] or DASH),
+            *((Cell(one["corpus"] or DASH),) if several else ()),
             Cell(words.messages.number(one["round"], 0), sort=_order(one["round"])),
             Cell(_outcome(one, words)),
             Cell(words.shared(f"verdictword.{one['corpus_accepted']}") if one["corpus_accepted"] else DASH,
                  state=_STATE.get(one["corpus_accepted"] or "")),
-            Cell(_completed(one, words), sort=_order(one["completed_inputs"])),
+            Cell(_completed(one, sizes, words), sort=_order(one["completed_inputs"])),
             Cell(duration(one["duration_s"]), sort=_order(one["duration_s"])),
             Cell(elapsed(one["elapsed_s"]), sort=_order(one["elapsed_s"])),
             Cell(words.ratio(one["metric_value"]), sort=_order(one["metric_value"])),
@@ -86,7 +89,10 @@ def protocol(document: Json, words: Words) -> Section:
     changes = (document["sealing"] or {"changes": []})["changes"]
     if changes:
         columns = tuple(Column(words.text(f"column.{name}")) for name in ("name", "sealed", "now"))
-        rows = tuple((Cell(one["name"], mono=True), Cell(words.value(one["sealed"])), Cell(words.value(one["now"]))) for one in changes)
+        rows = tuple(
+            (Cell(one["name"], mono=True), Cell(words.value(one["sealed"])), Cell(words.value(one["now"])))
+            for one in changes
+        )
         blocks.append(Table("seal-changes", words.text("protocol.changes"), columns, rows))
     return Section("protocol", words.text("protocol.title"), words.text("protocol.intro"), tuple(blocks))
 
@@ -111,7 +117,10 @@ def environment(document: Json, words: Words) -> Section:
     different, names = document["settings"]["different"], [one["id"] for one in document["variants"]]
     if different:
         columns = (Column(words.text("column.setting")), *(Column(name) for name in names))
-        rows = tuple((Cell(key, mono=True), *(Cell(words.value(values.get(name))) for name in names)) for key, values in different.items())
+        rows = tuple(
+            (Cell(key, mono=True), *(Cell(words.value(values.get(name))) for name in names))
+            for key, values in different.items()
+        )
         blocks.append(Table("settings", words.text("environment.different"), columns, rows))
     shared = tuple(Pair(key, words.value(value), mono=True) for key, value in document["settings"]["shared"].items())
     blocks.append(Fold(words.text("environment.shared"), (Pairs(shared),)))
@@ -122,10 +131,18 @@ def environment(document: Json, words: Words) -> Section:
 def integrity(document: Json, words: Words) -> Section:
     """The seal and the fingerprint of every file that the decision was made from."""
     sealing = document["sealing"]
-    pairs = [Pair(words.text("integrity.seal"), document["seal"] or words.text("integrity.no_seal"), mono=bool(document["seal"]))]
+    pairs = [
+        Pair(
+            words.text("integrity.seal"),
+            document["seal"] or words.text("integrity.no_seal"),
+            mono=bool(document["seal"]),
+        )
+    ]
     if sealing:
         pairs.append(Pair(words.text("integrity.sealed_at"), words.moment(sealing["sealed_at"])))
-    pairs += [Pair(words.text("integrity.corpus", corpus=one["id"]), one["sha256"], mono=True) for one in document["corpora"]]
+    pairs += [
+        Pair(words.text("integrity.corpus", corpus=one["id"]), one["sha256"], mono=True) for one in document["corpora"]
+    ]
     columns = (Column(words.text("column.file")), Column("sha256"))
     rows = tuple((Cell(path, mono=True), Cell(digest, mono=True)) for path, digest in document["inputs"].items())
     table = Table("inputs", words.text("integrity.caption"), columns, rows)
@@ -165,8 +182,8 @@ def _outcome(one: Json, words: Words) -> str:
     return words.text("declared_only", outcome=shown) if one["declared"] else shown
 
 
-def _completed(one: Json, words: Words) -> str:
-    done, expected = one["completed_inputs"], one["expected_ids"]
+def _completed(one: Json, sizes: dict[str, int], words: Words) -> str:
+    done, expected = one["completed_inputs"], sizes.get(one["corpus"])
     if done is None:
         return DASH
     return words.text("of", part=done, whole=expected) if expected is not None else words.messages.number(done, 0)
@@ -174,7 +191,11 @@ def _completed(one: Json, words: Words) -> str:
 
 def _why(one: Json, words: Words) -> str:
     parts = [words.say(one["ended_because"])] if one["ended_because"] else []
-    if one["verdict"] and one["verdict"]["verdict"] != "accepted" and not (one["ended_because"] and one["verdict"]["control"] == "outcome"):
+    if (
+        one["verdict"]
+        and one["verdict"]["verdict"] != "accepted"
+        and not (one["ended_because"] and one["verdict"]["control"] == "outcome")
+    ):
         parts.append(words.say(one["verdict"]))
     if one["excluded"]:
         parts.append(words.text("left_out"))
@@ -209,7 +230,10 @@ def _machines(document: Json, words: Words) -> Block:
         Column(words.text("column.fact")),
         *(Column(one["fingerprint"], words.all_of(one["variants"]) or None) for one in machines),
     )
-    devices = (Cell(words.text("environment.devices")), *(Cell(", ".join(one["device_names"]) or DASH) for one in machines))
+    devices = (
+        Cell(words.text("environment.devices")),
+        *(Cell(", ".join(one["device_names"]) or DASH) for one in machines),
+    )
     several = len(machines) > 1
     rows = [devices]
     for key in keys:

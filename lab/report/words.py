@@ -11,10 +11,9 @@ from babel.lists import format_list
 
 from lab.errors import fault
 from lab.messages import messages
-from lab.report.document_plain import Json, facts_of
+from lab.report.document_plain import DASH, Json, facts_of
 
 MARKS = {"passed": "✓", "failed": "✗", "unknown": "?"}
-DASH = "–"
 _NAMED_SETTINGS = ("batch_size", "precision", "quantization", "padding")
 # British lists: no comma before the last "and".
 _LIST_LOCALES = {"en": "en_GB", "fr": "fr", "it": "it"}
@@ -64,7 +63,9 @@ class Words:
     def short(self, name: str) -> str | None:
         """The setting that tells a variant apart, to stand under its id; None when no single one does."""
         key = self._naming_key()
-        return None if key is None else self.text(f"variant.short.{key}", value=str(self._settings[key].get(name, name)))
+        return (
+            None if key is None else self.text(f"variant.short.{key}", value=str(self._settings[key].get(name, name)))
+        )
 
     def _naming_key(self) -> str | None:
         keys = [key for key in self._settings if key != "gpu"]

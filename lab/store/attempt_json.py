@@ -123,7 +123,7 @@ class _Reader:
         """Report the keys of `value` that are not known."""
         for key in value:
             if key not in known:
-                self._add("attempt-unknown-key", f"{within}{key}", key=key)
+                self._add("attempt-unknown-key", f"{within}{key}", name=key)
 
     def attempt(self, value: object) -> Attempt | None:
         if not isinstance(value, dict) or not isinstance(value.get("attempt_id"), str):

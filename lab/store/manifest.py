@@ -152,7 +152,7 @@ class _Reader:
 
         once: dict[object, Fault] = {}
         for one in faults:
-            once.setdefault((one.place, one.values.get("key")), one)
+            once.setdefault((one.place, one.values.get("name")), one)
         return sorted(once.values(), key=line)
 
     def _translate(self, path: KeyPath, errors: Sequence[Any]) -> Fault:
@@ -163,9 +163,9 @@ class _Reader:
             return self._rule(rule)
         slug, at, values = _SLUGS.get(kinds, "manifest-bad-value"), path, {"found": found}
         if kinds == {"extra_forbidden"}:
-            slug, values = "manifest-unknown-key", {"key": str(path[-1]), "nearest": self._nearest(path)}
+            slug, values = "manifest-unknown-key", {"name": str(path[-1]), "nearest": self._nearest(path)}
         elif kinds == {"missing"}:
-            slug, at, values = "manifest-missing-key", path[:-1], {"key": str(path[-1])}
+            slug, at, values = "manifest-missing-key", path[:-1], {"name": str(path[-1])}
         elif kinds == {"literal_error"}:
             return self._not_in_list(path, found, str(context.get("expected", "")))
         elif kinds == {"string_pattern_mismatch"}:

@@ -92,7 +92,7 @@ class Table:
         decoder = codecs.getincrementaldecoder(encoding)()
         number = 0
         with reading(self.path, self.shown), self.path.open("rb") as file:
-            for number, raw in enumerate(file, 1):  # noqa: B007  (the line at which it stops is the answer)
+            for number, raw in enumerate(file, 1):
                 try:
                     decoder.decode(raw)
                 except UnicodeError:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from lab.errors import Fault, fault
+from lab.model.manifest import Variant
 from lab.workloads.base import Workload
 from lab.workloads.command import Command
 from lab.workloads.python_function import PythonFunction
@@ -16,3 +20,23 @@ def workload(name: str) -> type[Workload]:
         if one.name == name:
             return one
     raise KeyError(name)
+
+
+def declaration_faults(variants: Iterable[Variant]) -> tuple[Fault, ...]:
+    """What is wrong with the workloads of `variants` on any machine: unknown, or without the key it needs."""
+    known = {one.name: one.needs for one in WORKLOADS}
+    faults = []
+    for variant in variants:
+        place = f"variants.{variant.id}"
+        needs = known.get(variant.workload)
+        if needs is None:
+            faults.append(
+                fault("workload-unknown", file="manifest.toml", place=place, found=variant.workload, known=list(known))
+            )
+        elif not getattr(variant, needs):
+            faults.append(
+                fault(
+                    "manifest-workload-needs", file="manifest.toml", place=place, workload=variant.workload, name=needs
+                )
+            )
+    return tuple(faults)

@@ -101,6 +101,7 @@ class Workload(Protocol):
 
     Attributes:
         name: what a variant's `workload` says.
+        needs: the key that a variant cannot do without.
         preload: modules that a worker may find already imported; their import is in no duration.
         warms_up: whether a warm-up does anything here (a program started anew for each pass has none).
         exports: whether the pass writes the predictions file itself.
@@ -110,6 +111,7 @@ class Workload(Protocol):
     """
 
     name: ClassVar[str]
+    needs: ClassVar[str]
     preload: ClassVar[tuple[str, ...]]
     warms_up: ClassVar[bool]
     exports: ClassVar[bool]

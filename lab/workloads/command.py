@@ -27,6 +27,7 @@ class Command:
     """
 
     name: ClassVar[str] = "command"
+    needs: ClassVar[str] = "command"
     preload: ClassVar[tuple[str, ...]] = ()
     warms_up: ClassVar[bool] = False
     exports: ClassVar[bool] = True

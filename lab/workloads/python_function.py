@@ -24,6 +24,7 @@ class PythonFunction:
     """
 
     name: ClassVar[str] = "python"
+    needs: ClassVar[str] = "function"
     preload: ClassVar[tuple[str, ...]] = ()
     warms_up: ClassVar[bool] = True
     exports: ClassVar[bool] = False

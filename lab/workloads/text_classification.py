@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 _DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "int8": "float32"}
 _ATTENTION = {"eager": "eager", "sdpa": "sdpa", "flash": "flash_attention_2"}
 _HUB_FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
+# transformers imports these only while the first model loads: 1.4 s that would be in every attempt's `load_s`.
+_LAZY = (
+    "torch",
+    "transformers",
+    "transformers.modeling_utils",
+    "transformers.modeling_layers",
+    "transformers.masking_utils",
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.auto.tokenization_auto",
+    "transformers.tokenization_utils_tokenizers",
+)
 _NO_LIMIT = 1_000_000  # a tokenizer without a limit of its own says a number far above any real one
 
 Encoded = Mapping[str, Sequence[int]]  # one input's numbers by name: input_ids, attention_mask ...
@@ -35,7 +46,8 @@ class TextClassification:
     """Reads, tokenises, pads, runs the model, and brings label and scores of each input to the host."""
 
     name: ClassVar[str] = "text-classification"
-    preload: ClassVar[tuple[str, ...]] = ("torch", "transformers.models.auto.modeling_auto", "transformers")
+    needs: ClassVar[str] = "model"
+    preload: ClassVar[tuple[str, ...]] = _LAZY
     warms_up: ClassVar[bool] = True
     exports: ClassVar[bool] = False
 
@@ -93,7 +105,7 @@ class TextClassification:
             getattr(self._tokenizer, "model_max_length", None),
             getattr(self._model.config, "max_position_embeddings", None),
         )
-        self._longest = min(variant.max_length, *(one for one in limits if one and 0 < one < _NO_LIMIT))
+        self._longest: int = min(variant.max_length, *(one for one in limits if one and 0 < one < _NO_LIMIT))
         self._labels = {int(number): label for number, label in self._model.config.id2label.items()}
         self._reset_counts()
         self.facts |= {

@@ -50,6 +50,7 @@
     if (!window.Plotly || !document.querySelector(".chart")) { return; }
     var width = 0, waiting = 0;
     draw(false);
+    document.querySelectorAll(".without-script").forEach(function (one) { one.hidden = true; });
     dark.addEventListener("change", function () { draw(false); });
     window.addEventListener("resize", function () {
       if (width === document.body.clientWidth) { return; }

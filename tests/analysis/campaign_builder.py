@@ -77,7 +77,7 @@ def manifest(variants: Mapping[str, str], corpora: Sequence[str] = ("tickets",),
     """Variant id -> gpu."""
     policy = changes.pop("run", RunPolicy())
     return Manifest(
-        schema_version=1,
+        schema=1,
         name="test",
         language="en",
         corpora=tuple(CorpusSpec(id=one, path=f"{one}.jsonl", reference_column="label") for one in corpora),

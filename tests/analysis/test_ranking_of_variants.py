@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from campaign_builder import FRIDAY, MONDAY, campaign, offer, passes, protocol, record
+from campaign_builder import FRIDAY, MONDAY, RTX, campaign, offer, passes, protocol, record
 
 from lab.analysis.decide import decide
+from lab.analysis.ranking import _not_slower
+from lab.model.campaign import Environment
 from lab.model.catalogue import CalendarTask, Expense, PackageChoice
-from lab.model.decision import Decision
+from lab.model.decision import Decision, Separation
+from lab.model.reason import reason
 
 FIVE = (10.0, 10.1, 10.2, 10.3, 10.4)
 SAME = {"a": "rtx-4090", "b": "rtx-4090"}
@@ -142,3 +145,56 @@ def test_each_variant_has_its_own_window() -> None:
     decision = decide(campaign([*passes("a", FIVE), *passes("b", FIVE)], calendar=tasks))
     assert [one.window.hours if one.window else None for one in decision.variants] == [96, 97]
     assert decision.variant == "a"
+
+
+def test_differing_stacks_are_named_and_declared_settings_are_not() -> None:
+    """Two torch versions qualify the conclusion; another precision is what the manifest says anyway."""
+    records = [*passes("a", FIVE), *passes("b", FIVE)]
+    cards = (RTX,)
+    same = {f"env-{v}": Environment(f"env-{v}", cards, {"torch": "2.13.0", "variant.precision": v}) for v in "ab"}
+    assert "warning.stacks_differ" not in keys(decide(campaign(records, SAME, environments=same)), "warnings")
+    older = {**same, "env-b": Environment("env-b", cards, {"torch": "2.12.0"})}
+    decision = decide(campaign(records, SAME, environments=older))
+    assert [one.values["facts"] for one in decision.warnings if one.key == "warning.stacks_differ"] == [["torch"]]
+    stacks = [one.values["variants"] for one in decision.covers if one.key == "covers.stack"]
+    assert stacks == [["a"], ["b"]]
+
+
+def test_rocm_without_a_stated_source_is_a_warning() -> None:
+    """Who read the vendor's matrix, and when, has to be in the manifest."""
+    environments = {"env-a": Environment("env-a", (RTX,), {"torch.hip": "7.1"})}
+    given = campaign(passes("a", FIVE), {"a": "rtx-4090"}, environments=environments)
+    assert [one.key for one in decide(given).variants[0].warnings] == ["warning.compatibility_not_stated"]
+    checked = {"compatibility_source": "https://example.org", "compatibility_checked_on": "2026-11-30"}
+    stated = given.manifest.variants[0].model_copy(update=checked)
+    manifest = given.manifest.model_copy(update={"variants": (stated,)})
+    assert decide(replace(given, manifest=manifest)).variants[0].warnings == ()
+
+
+def test_a_slower_variant_is_no_longer_a_candidate() -> None:
+    """Equal budgets, two variants that overlap and one clearly slower: undecided between the two only."""
+    slow = [value * 2 for value in FIVE]
+    records = [*passes("a", FIVE), *passes("b", (10.05, 10.15, 10.25, 10.35, 10.45)), *passes("c", slow)]
+    decision = decide(campaign(records, {**SAME, "c": "rtx-4090"}))
+    assert (decision.status, decision.contenders) == ("undecided", ("a", "b"))
+    assert "decision.slower" in keys(decision)
+    assert next(one for one in decision.reasons if one.key == "decision.slower").values["variants"] == ["c"]
+
+
+def test_a_variant_with_more_failures_is_no_longer_a_candidate() -> None:
+    """A failed attempt beyond the plan drops its variant behind two that overlap, and the reason says so."""
+    close = (10.05, 10.15, 10.25, 10.35, 10.45)
+    records = [*passes("a", FIVE), *passes("b", close), *passes("c", close), record("c", 6, outcome="failed")]
+    decision = decide(campaign(records, {**SAME, "c": "rtx-4090"}))
+    assert (decision.status, decision.contenders) == ("undecided", ("a", "b"))
+    assert "decision.more_mishaps" in keys(decision)
+
+
+def test_beaten_by_a_beaten_variant_is_not_beaten() -> None:
+    """Where a beats b, b beats c and nothing is shown between a and c, c stays a candidate beside a."""
+
+    def pair(a: str, b: str, faster: str | None) -> Separation:
+        return Separation("one", a, b, faster is not None, None if faster else "range", reason("x"), faster)
+
+    separations = (pair("a", "b", "a"), pair("b", "c", "b"), pair("a", "c", None))
+    assert _not_slower(["a", "b", "c"], separations) == ["a", "c"]

@@ -61,12 +61,14 @@ def deaf(inputs):
 """
 
 
-def variant(name: str, function: str = "steady", **more: Any) -> dict[str, Any]:
+def variant(name: str, function: str = "steady", **more: object) -> dict[str, Any]:
     """One variant of the `python` workload."""
     return {"id": name, "workload": "python", "function": f"work:{function}", **more}
 
 
-def write(folder: Path, variants: list[dict[str, Any]], *, inputs: int = 12, repetitions: int = 3, **run: Any) -> None:
+def write(
+    folder: Path, variants: list[dict[str, Any]], *, inputs: int = 12, repetitions: int = 3, **run: object
+) -> None:
     """Make the campaign's files; `run` is its run policy."""
     folder.mkdir(exist_ok=True)
     rows = [{"id": f"{number:03}é", "text": "mot " * (number % 5 + 1), "label": "short"} for number in range(inputs)]

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import fast_campaign
 import psutil
@@ -27,6 +27,8 @@ from lab.measure.runner import run_campaign
 from lab.measure.schedule import plan, remaining
 from lab.store.attempts import read_records
 
+T = TypeVar("T")
+
 
 def _start(folder: Path, repository: Path) -> subprocess.Popen[bytes]:
     program = repository / "tests" / "measure" / "fast_campaign.py"
@@ -34,7 +36,7 @@ def _start(folder: Path, repository: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, str(program), str(folder)], env=variables, start_new_session=True)
 
 
-def _wait(until: Callable[[], Any], limit_s: float = 20) -> Any:
+def _wait(until: Callable[[], T | None], limit_s: float = 20) -> T:
     end = time.monotonic() + limit_s
     while time.monotonic() < end:
         found = until()
@@ -126,9 +128,7 @@ def test_killing_the_runner_loses_nothing_and_repeats_nothing(tmp_path: Path, re
     records = read_records(tmp_path)
     assert all(one.attempt.outcome in {"completed", "interrupted"} for one in records)
     assert remaining(slots, records) == ()
-    done = Counter(
-        (one.attempt.variant, one.attempt.round) for one in records if one.attempt.outcome == "completed"
-    )
+    done = Counter((one.attempt.variant, one.attempt.round) for one in records if one.attempt.outcome == "completed")
     assert done == Counter((slot.variant, slot.round) for slot in slots)
     cut_off = [one for one in records if one.attempt.outcome == "interrupted"]
     assert cut_off

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import fast_campaign
 import psutil
@@ -19,14 +19,17 @@ from lab.measure.progress import current
 from lab.measure.runner import RunResult, StartMethod, run_campaign
 from lab.model.attempt import Record
 from lab.store.attempts import attempt_folder, read_records
+from lab.store.files import sha256_file
 
 
-def _run(folder: Path, start_method: StartMethod = "forkserver", **listeners: Any) -> RunResult:
-    defaults: dict[str, Any] = {"observe": lambda _: None, "on_attempt": lambda _: None}
-    return run_campaign(folder, fast_campaign.read(folder), start_method=start_method, **{**defaults, **listeners})
+def _run(
+    folder: Path, start_method: StartMethod = "forkserver", observe: Callable[[Event], None] = lambda _: None
+) -> RunResult:
+    campaign = fast_campaign.read(folder)
+    return run_campaign(folder, campaign, observe=observe, on_attempt=lambda _: None, start_method=start_method)
 
 
-def _one(folder: Path, function: str, **run: Any) -> Record:
+def _one(folder: Path, function: str, **run: object) -> Record:
     fast_campaign.write(folder, [variant("a", function)], repetitions=1, **run)
     (record,) = _run(folder).records
     return record
@@ -53,7 +56,7 @@ def test_three_variants_run_three_rotated_rounds(tmp_path: Path) -> None:
         rows = [json.loads(line) for line in (tmp_path / attempt.predictions_path).read_text().splitlines()]
         assert rows[0] == {"id": "000é", "prediction": "short"}
         assert len(rows) == 12
-        assert sorted(os.listdir(tmp_path / "attempts" / attempt.attempt_id)) == [
+        assert sorted(one.name for one in (tmp_path / "attempts" / attempt.attempt_id).iterdir()) == [
             "attempt.json",
             "log.txt",
             "predictions.jsonl",
@@ -161,6 +164,30 @@ def test_a_worker_that_ignores_the_request_is_killed(tmp_path: Path) -> None:
     assert (record.attempt.outcome, record.attempt.completed_inputs) == ("timed_out", 1)
     assert record.attempt.predictions_path is None
     assert record.details.missing["predictions_path"] == "missing.no_predictions"
+
+
+AWK = r"""BEGIN { FS = "\"" } { printf "{\"id\": \"%s\", \"prediction\": \"short\"}\n", $4; fflush(); system(WAIT) }"""
+
+
+def _program(name: str, wait: str) -> dict[str, object]:
+    command = ["sh", "-c", 'exec awk -v WAIT="$3" "$0" "$1" > "$2"', AWK, "{corpus}", "{predictions}", wait]
+    return {"id": name, "workload": "command", "command": command}
+
+
+def test_a_program_in_another_language_is_measured_like_any_other(tmp_path: Path) -> None:
+    """An awk script and one that hangs: a whole row with its file's fingerprint, and a timed-out one with its lines."""
+    fast_campaign.write(
+        tmp_path, [_program("quick", "true"), _program("hangs", "sleep 60")], repetitions=1, timeout_s=1
+    )
+    quick, hangs = _run(tmp_path).records
+    assert (quick.attempt.outcome, quick.attempt.completed_inputs) == ("completed", 12)
+    assert quick.attempt.predictions_path is not None
+    assert quick.attempt.predictions_sha256 == sha256_file(tmp_path / quick.attempt.predictions_path)
+    assert (quick.attempt.warm_up_s, quick.attempt.export_s) == (None, None)
+    assert quick.details.missing["export_s"] == "missing.exported_in_pass"
+    assert quick.details.missing["warm_up_s"] == "missing.no_warm_up_possible"
+    assert quick.details.facts["exit_code"] == "0"
+    assert (hangs.attempt.outcome, hangs.attempt.completed_inputs) == ("timed_out", 1)
 
 
 def test_spawn_gives_the_same_record(tmp_path: Path) -> None:

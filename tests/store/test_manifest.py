@@ -75,7 +75,7 @@ def test_a_misspelt_key_names_its_line_and_the_nearest_one(tmp_path: Path) -> No
     """The key, where it stands and what was probably meant."""
     found = faults(tmp_path, HEAD + VARIANTS + "pading = 'longest'\n")
     assert told(found) == [("manifest-unknown-key", "line 16, variants.b1.pading")]
-    assert dict(found[0].values) == {"key": "pading", "nearest": "padding"}
+    assert dict(found[0].values) == {"name": "pading", "nearest": "padding"}
 
 
 def test_a_fault_in_defaults_is_told_once_with_its_own_line(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_closed_list_names_its_choices(tmp_path: Path) -> None:
 def test_an_empty_file_names_every_key_it_needs(tmp_path: Path) -> None:
     """All of them at once."""
     found = faults(tmp_path, "")
-    assert [one.values["key"] for one in found] == ["schema", "name", "language", "corpora", "variants"]
+    assert [one.values["name"] for one in found] == ["schema", "name", "language", "corpora", "variants"]
 
 
 @pytest.mark.parametrize(
@@ -168,12 +168,6 @@ def test_what_is_not_a_manifest_names_its_line(tmp_path: Path, text: str, slug: 
     ("text", "slug", "place", "values"),
     [
         (VARIANTS + '[[variants]]\nid = "b1"\n', "manifest-duplicate-id", "line 11, variants", {"ids": ["b1"]}),
-        (
-            VARIANTS + 'workload = "command"\n',
-            "manifest-workload-needs",
-            "line 13, variants.b1",
-            {"workload": "command", "key": "command"},
-        ),
         (
             VARIANTS + '[[series]]\nid = "s"\nvariants = ["b1", "b9"]\nvaries = ["batch_size"]\n',
             "manifest-series-unknown-variant",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
 from lab.model.manifest import CorpusSpec, Variant
 from lab.workloads.base import Job
@@ -19,14 +21,10 @@ TEXTS = tuple(" ".join(WORDS[4 + (number * step) % 5] for step in range(number %
 @pytest.fixture(scope="session")
 def campaign_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A campaign folder with `models/tiny` (BERT, 2 layers, 2 labels, 12 tokens at most) and `corpus.jsonl`."""
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
-
     folder = tmp_path_factory.mktemp("campaign")
     rows = [{"id": f"{number:03}", "text": text} for number, text in enumerate(TEXTS)]
     (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    backend = Tokenizer(models.WordPiece({word: number for number, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    backend = Tokenizer(models.WordPiece({word: number for number, word in enumerate(WORDS)}, unk_token=WORDS[1]))
     backend.pre_tokenizer = pre_tokenizers.Whitespace()
     backend.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
@@ -54,7 +52,7 @@ def campaign_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def make_job(campaign_folder: Path, tmp_path: Path) -> Callable[..., Job]:
     """Build a job over the corpus; keywords are the variant's settings."""
 
-    def build(**settings: Any) -> Job:
+    def build(**settings: object) -> Job:
         given = {"id": "v", "model": "models/tiny", "batch_size": 4, **settings}
         variant = Variant.model_validate_json(json.dumps(given))
         corpus = CorpusSpec(id="texts", path="corpus.jsonl")

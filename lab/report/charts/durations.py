@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from lab.report.blocks import Chart
 from lab.report.charts import style
-from lab.report.document_plain import Json
+from lab.report.document_plain import DASH, Json
 from lab.report.findings import finding
 from lab.report.words import Words
 
@@ -16,14 +17,14 @@ _BOX_FROM = 5  # below that many points a quartile is a name without a thing
 _ROW, _AROUND = 84, 64  # height in pixels of one variant, and of the axis
 _SPREAD = 0.2  # of a row: how far points stand apart so that none hides another
 _FROM_ZERO = 0.4  # an axis starts at 0 unless the points fill less than this part of it
-_GUTTER_SLOTS = 5
+_CROSSES_HIGH, _CROSSES_WIDE = 3, 4  # crosses stand in columns; more than fit are counted in the words beside them
 
 
 def build(document: Json, words: Words) -> tuple[Chart, ...]:
     """One chart per corpus and seed that has attempts: different populations never share one."""
-    groups = sorted({(s["corpus"], str(s["seed"]), s["seed"]) for v in document["variants"] for s in v["summaries"] if s["attempts"]},
-                    key=lambda one: one[:2])  # fmt: skip
-    return tuple(_chart(document, words, corpus, seed, place) for place, (corpus, _, seed) in enumerate(groups))
+    summaries = [summary for variant in document["variants"] for summary in variant["summaries"] if summary["attempts"]]
+    groups = sorted({(one["corpus"], one["seed"]) for one in summaries}, key=str)
+    return tuple(_chart(document, words, corpus, seed, place) for place, (corpus, seed) in enumerate(groups))
 
 
 def _chart(document: Json, words: Words, corpus: str, seed: int | None, place: int) -> Chart:
@@ -35,7 +36,8 @@ def _chart(document: Json, words: Words, corpus: str, seed: int | None, place: i
         caption.append(words.text("durations.chart.start", start=words.seconds([starts])(starts)))
     title = finding(document, words, corpus, seed)
     numbers = [
-        words.text("durations.chart.spoken", variant=row.id, median=row.median_text or "–", n=len(row.values)) for row in rows
+        words.text("durations.chart.spoken", variant=row.id, median=row.median_text or DASH, n=len(row.values))
+        for row in rows
     ]
     return Chart(
         id=f"chart-durations-{place}",
@@ -62,19 +64,19 @@ class _Row:
         self.hover = [f"{write(value)} s" for value in self.values]
         self.median_text = f"{write(self.median)} s" if self.median is not None else None
         counted = Counter(lost)
-        lines = [style.wrapped(self.id), *(f"✗ {number} {style.shown(word)}" for word, number in counted.items())]
+        lines = [style.wrapped(self.id), *(style.wrapped(f"✗ {number} {word}") for word, number in counted.items())]
         if not self.values:
-            lines.append(style.shown(words.text("durations.chart.none")))
+            lines.append(style.wrapped(words.text("durations.chart.none")))
         self.label = "<br>".join(lines)
 
 
 def _rows(document: Json, words: Words, corpus: str, seed: int | None) -> list[_Row]:
-    rows = []
-    for place, variant in enumerate(document["variants"]):
-        for summary in variant["summaries"]:
-            if (summary["corpus"], summary["seed"]) == (corpus, seed):
-                rows.append(_Row(variant, place, summary, _lost(document, variant["id"], corpus, seed, words), words))
-    return rows
+    return [
+        _Row(variant, place, summary, _lost(document, variant["id"], corpus, seed, words), words)
+        for place, variant in enumerate(document["variants"])
+        for summary in variant["summaries"]
+        if (summary["corpus"], summary["seed"]) == (corpus, seed)
+    ]
 
 
 def _lost(document: Json, variant: str, corpus: str, seed: int | None, words: Words) -> list[str]:
@@ -113,41 +115,58 @@ def _figure(rows: Sequence[_Row], starts: float, words: Words) -> Any:  # noqa: 
     import plotly.graph_objects as go  # noqa: PLC0415  (0.3 s that a command which draws nothing does not pay)
 
     figure = go.Figure(layout={"template": {}})
-    gutter = any(row.lost for row in rows)
+    columns = min(max((math.ceil(len(row.lost) / _CROSSES_HIGH) for row in rows), default=0), _CROSSES_WIDE)
+    gutter = 0.03 * columns + 0.02 if columns else 0.0
     for place, row in enumerate(rows):
-        for trace in _traces(go, row, len(rows) - 1 - place):
+        for trace in _traces(go, row, len(rows) - 1 - place, columns):
             figure.add_trace(trace)
     values = [value for row in rows for value in row.values]
     top = max(values, default=1.0)
     bare = {"showgrid": False, "zeroline": False, "fixedrange": True}
-    separators = {"en": ".,", "fr": ",\u202f", "it": ",."}[words.language]
+    places = list(range(len(rows)))
     figure.update_layout(
         height=_ROW * len(rows) + _AROUND,
         margin={"l": 8, "r": 16, "t": 8, "b": 48},
         showlegend=False,
         hovermode="closest",
-        separators=separators,
+        separators={"en": ".,", "fr": ",\u202f", "it": ",."}[words.language],
         boxmode="overlay",
         xaxis={
-            "title": {"text": words.text("durations.chart.axis")}, "range": [starts, top + (top - starts) * 0.06],
-            "domain": [0.08 if gutter else 0.0, 1.0], "zeroline": False, "fixedrange": True, "nticks": 6,
+            "title": {"text": words.text("durations.chart.axis")},
+            "range": [starts, top + (top - starts) * 0.06],
+            "domain": [gutter, 1.0],
+            "zeroline": False,
+            "fixedrange": True,
+            "nticks": 6,
         },
-        xaxis2={**bare, "range": [0, _GUTTER_SLOTS + 1], "domain": [0.0, 0.065], "showticklabels": False},
+        xaxis2={
+            **bare,
+            "range": [0, columns + 1],
+            "domain": [0.0, max(gutter - 0.02, 0.01)],
+            "showticklabels": False,
+            "showline": False,
+        },
         yaxis={
-            **bare, "range": [-0.6, len(rows) - 0.4], "automargin": True, "ticks": "",
-            "tickvals": [len(rows) - 1 - place for place in range(len(rows))], "ticktext": [row.label for row in rows],
+            **bare,
+            "range": [-0.5, len(rows) - 0.4],
+            "automargin": True,
+            "showline": False,
+            "anchor": "x2" if gutter else "x",
+            "tickvals": places[::-1],
+            "ticktext": [row.label for row in rows],
         },
-    )  # fmt: skip
+    )
     return figure
 
 
-def _traces(go: Any, row: _Row, y: int) -> list[Any]:  # noqa: ANN401  (plotly is untyped)
+def _traces(go: Any, row: _Row, y: int, columns: int) -> list[Any]:  # noqa: ANN401  (plotly is untyped)
     found = []
     if len(row.values) >= _BOX_FROM:
         found.append(
             go.Box(
                 x=row.values, y=[y] * len(row.values), orientation="h", width=0.42, boxpoints=False, hoverinfo="skip",
-                fillcolor=style.pale(row.colour), line={"color": row.colour, "width": 1}, whiskerwidth=0.4, opacity=0.75,
+                fillcolor=style.pale(row.colour), line={"color": row.colour, "width": 1}, whiskerwidth=0.4,
+                opacity=0.75,
             )
         )  # fmt: skip
     if row.values:
@@ -164,21 +183,22 @@ def _traces(go: Any, row: _Row, y: int) -> list[Any]:  # noqa: ANN401  (plotly i
         found.append(
             go.Scatter(
                 x=[row.median], y=[y], mode="markers", meta=style.INK, hoverinfo="skip",
-                marker={"symbol": "line-ns", "size": 36, "line": {"width": 2.5}},
+                marker={"symbol": "line-ns", "size": 32, "line": {"width": 2.5}},
             )
         )  # fmt: skip
         found.append(
             go.Scatter(
-                x=[row.median], y=[y + 0.36], mode="text", text=[row.median_text], meta=style.INK, hoverinfo="skip",
+                x=[row.median], y=[y + 0.42], mode="text", text=[row.median_text], meta=style.INK, hoverinfo="skip",
                 cliponaxis=False,
             )
         )  # fmt: skip
-    if row.lost:
+    marked = row.lost[: _CROSSES_HIGH * _CROSSES_WIDE]
+    if marked:
         found.append(
             go.Scatter(
-                x=[1 + place % _GUTTER_SLOTS for place in range(len(row.lost))][: _GUTTER_SLOTS * 4],
-                y=[y - 0.16 * (place // _GUTTER_SLOTS) for place in range(len(row.lost))][: _GUTTER_SLOTS * 4],
-                mode="markers", xaxis="x2", meta=style.INK, text=[style.shown(one) for one in row.lost],
+                x=[columns - place // _CROSSES_HIGH for place in range(len(marked))],
+                y=[y + 0.2 * (1 - place % _CROSSES_HIGH) for place in range(len(marked))],
+                mode="markers", xaxis="x2", meta=style.INK, text=[style.shown(one) for one in marked],
                 hovertemplate=style.shown(row.id) + "<br>%{text}<extra></extra>",
                 marker={"symbol": "x-thin", "size": 8, "line": {"width": 2}},
             )

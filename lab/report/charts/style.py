@@ -6,7 +6,10 @@ Colours that follow light, dark and paper are put in by the page's script, which
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any
+
+from lab.report.document_plain import DASH
 
 # Okabe and Ito's set, told apart by colour-blind readers; a shape of its own says the same in grey.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
@@ -32,8 +35,8 @@ def shown(text: str) -> str:
 
 
 def wrapped(text: str, width: int = 16) -> str:
-    """A name broken into lines of at most `width` characters, escaped."""
-    return "<br>".join(shown(text[at : at + width]) for at in range(0, len(text), width))
+    """A name or a remark broken into lines of at most `width` characters, between words where it can be, escaped."""
+    return "<br>".join(shown(line) for line in textwrap.wrap(text, width, break_on_hyphens=False)) or DASH
 
 
 def figure_json(figure: Any) -> str:  # noqa: ANN401  (plotly is untyped)

@@ -10,12 +10,13 @@ from lab.model.protocol import PROTOCOL_FIELDS, FieldSpec, Protocol
 from lab.store.workbook.content import WorkbookContent
 from lab.store.workbook.moments import zone_named
 from lab.store.workbook.page import Frame, Page
+from lab.store.workbook.styles import LINE, QUIET
 from lab.store.workbook.tables import PROTOCOL
 
 HEADER = 4
 _WIDTHS = (27, 50, 66, 40)
 _NUMBERS = {"number": "General", "integer": "0", "amount": "#,##0.00", "moment": "yyyy-mm-dd hh:mm"}
-_CHARACTERS_PER_LINE, _LINE = 64, 15.5
+_CHARACTERS_PER_LINE, _LINE = 72, 15
 
 
 def protocol_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
@@ -42,7 +43,7 @@ def protocol_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
         sheet.write_rich_string(
             row - 1, 2, bold, label, styles.get(), f"\n{meaning}", styles.filled("formula", wrap=True)
         )  # fmt: skip
-        example = styles.get(text_wrap=True, font_color="#565E67", border=1, border_color="#D9DDE2")
+        example = styles.get(text_wrap=True, indent=1, font_color=QUIET, border=1, border_color=LINE)
         sheet.write_string(row - 1, 3, words.text(f"field.{spec.name}.example"), example)
         rule = _rule(spec, frame)
         sheet.data_validation(row - 1, 1, row - 1, 1, {**rule, **page.prompt(spec.name)})

@@ -28,7 +28,7 @@ def results_sheet(page: Page, rows: Sequence[Attempt]) -> None:
     page.columns_named(RESULTS, HEADER, 1, _NAMES, end)
     page.checks(RESULTS, HEADER, 1, end)
     page.sheet.freeze_panes(HEADER, 1)
-    page.prints(HEADER, last, len(RESULTS.columns))
+    page.prints(HEADER, last, len(RESULTS.columns), from_header=True)
     page.sheet.set_print_scale(55)
     page.sheet.set_v_pagebreaks([RESULTS.names.index(name) + 1 for name in _PAGE_ENDS])
     page.sheet.repeat_columns(0)

@@ -12,18 +12,21 @@ from lab.store.workbook.content import WorkbookContent
 from lab.store.workbook.generate_forfaits import zone_table
 from lab.store.workbook.page import Frame, Page
 from lab.store.workbook.sheet import letters
+from lab.store.workbook.styles import LINE, LINK
 from lab.store.workbook.tables import TABLES, Filler, TableColumn
 
 _STEPS: tuple[tuple[str, Filler], ...] = (
     ("protocol", "person"), ("forfaits", "person"), ("calendar", "person"), ("raw-results", "tool"),
-    ("deliverables", "person"), ("summary", "formula"), ("dictionary", "tool"),
+    ("deliverables", "person"), ("summary", "formula"), ("dictionary", "manifest"),
 )  # fmt: skip
-_WIDTHS = (4, 18, 34, 76)
+_WIDTHS = (5, 18, 30, 88)
 _HEADER = 4
 _DICTIONARY_WIDTHS = (15, 27, 62, 11, 34, 22)
 _LISTS_FIRST = len(_DICTIONARY_WIDTHS) + 2
 _DAYS = (3, 7, 30)  # the packages that the product's method names; others come from the catalogue
-_CHARACTERS, _LINE = 62, 15.5
+_CHARACTERS, _LINE = 66, 15
+_UNITS = {"threshold": "ratio", "tolerance": "ratio", "repetitions": "count", "required_accepted_passes": "count"}
+_CHOSEN = {"metric", "reference_variant"}  # protocol fields with a drop-down of names
 
 
 def read_me_sheet(page: Page, frame: Frame) -> None:
@@ -46,12 +49,13 @@ def read_me_sheet(page: Page, frame: Frame) -> None:
     for number, (name, filler) in enumerate(_STEPS, start=1):
         row += 1
         look = styles.filled("formula", wrap=True)
-        sheet.set_row(row, 33)
+        job = words.text(f"readme.job.{name}")
+        sheet.set_row(row, 19 if len(job) <= _WIDTHS[3] else 34)
         sheet.write_number(row, 0, number, look)
-        link = styles.get(font_color="#0B5CAD", underline=1, border=1, border_color="#D9DDE2")
+        link = styles.get(font_color=LINK, underline=1, indent=1, border=1, border_color=LINE)
         sheet.write_url(row, 1, f"internal:'{name}'!A1", link, name)
         sheet.write_string(row, 2, words.text(f"readme.who.{filler}"), look)
-        sheet.write_string(row, 3, words.text(f"readme.job.{name}"), look)
+        sheet.write_string(row, 3, job, look)
     row += 2
     sheet.write_string(row, 0, words.text("readme.cells"), styles.section())
     fillers: Sequence[Filler] = ("person", "formula", "tool")
@@ -99,8 +103,10 @@ def dictionary_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None
 def _fields(words: Messages) -> Iterator[tuple[str, str, str, str, str]]:
     """Sheet, field, unit, allowed values and who fills it, for every field of every sheet."""
     for spec in PROTOCOL_FIELDS:
-        allowed = " | ".join(spec.choices) or words.text(f"kind.{spec.kind}")
-        yield "protocol", spec.name, "", allowed, words.text("filler.person")
+        kind = "choice" if spec.name in _CHOSEN else spec.kind
+        unit = words.text(f"unit.{_UNITS[spec.name]}") if spec.name in _UNITS else ""
+        allowed = " | ".join(spec.choices) or words.text(f"kind.{kind}")
+        yield "protocol", spec.name, unit, allowed, words.text("filler.person")
     for table in TABLES:
         for column in table.columns:
             unit = words.text(f"unit.{column.unit}") if column.unit else ""

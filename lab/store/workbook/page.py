@@ -171,16 +171,22 @@ class Page:
             "error_message": _cut(wanted, _LONGEST_PROMPT),
         }
 
-    def prints(self, header: int | None, last_row: int, last_column: int, *, pages_wide: int = 1) -> None:
-        """A4 landscape, the width on `pages_wide` pages, the header row repeated, page numbers in the footer."""
+    def prints(self, header: int | None, last_row: int, last_column: int, *, from_header: bool = False) -> None:
+        """A4 landscape, fitted to the width, the header row repeated, page numbers in the footer.
+
+        `from_header`: the title stands in the page's own header, for tables of several pages side by side.
+        """
         sheet = self.sheet
         sheet.set_paper(9)
         sheet.set_landscape()
         sheet.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
-        sheet.fit_to_pages(pages_wide, 0)
-        sheet.print_area(0, 0, last_row - 1, last_column - 1)
+        sheet.fit_to_pages(1, 0)
+        sheet.print_area(header - 1 if header and from_header else 0, 0, last_row - 1, last_column - 1)
         if header is not None:
             sheet.repeat_rows(header - 1)
+        if from_header:
+            sheet.set_margins(left=0.4, right=0.4, top=0.8, bottom=0.6)
+            sheet.set_header(f'&L&"Calibri,Bold"&14{self.words.text(f"sheet.{self.name}.title")}')
         sheet.set_footer("&L&8&A&R&8&P / &N")
 
     def protect(self) -> None:

@@ -119,9 +119,9 @@ class Book:
                 inline = child
         if inline is not None:
             return Cell(row, column, "text", unescaped(_rich(inline)))
-        if value is None:
-            return Cell(row, column, "uncalculated", None) if formula is not None else None
-        kind, raw = element.get("t") or "n", value.text or ""
+        kind, raw = element.get("t") or "n", "" if value is None else value.text or ""
+        if formula is not None and not raw and (value is None or kind != "str"):
+            return Cell(row, column, "uncalculated", None)
         if kind == "str":
             return Cell(row, column, "text", unescaped(raw))
         return self._stored(kind, raw, int(element.get("s") or 0), row, column) if raw else None

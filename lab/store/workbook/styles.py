@@ -8,7 +8,7 @@ from lab.store.workbook.tables import Filler, TableColumn
 
 Format = Any  # xlsxwriter is not annotated
 FONT = {"font_name": "Calibri", "font_size": 11}
-LINE, QUIET, DARK = "#D9DDE2", "#565E67", "#1F2933"
+LINE, QUIET, DARK, LINK = "#D9DDE2", "#565E67", "#1F2933", "#0B5CAD"
 # person: pale yellow, blue text. formula: white, black text. tool: pale grey.
 _FILLS: dict[Filler, dict[str, str]] = {
     "person": {"bg_color": "#FFF9DB", "font_color": "#0B3FA8"},
@@ -17,7 +17,7 @@ _FILLS: dict[Filler, dict[str, str]] = {
     "manifest": {"bg_color": "#EEF0F2", "font_color": "#1A1D21"},
 }
 _NUMBERS = {"amount": "#,##0.00", "local": "yyyy-mm-dd hh:mm", "boolean": "General"}
-_BY_UNIT = {"s": "#,##0.000", "bytes": "#,##0", "ratio": "0.0000", "J": "#,##0", "h": "#,##0.##", "count": "#,##0"}
+_BY_UNIT = {"s": "#,##0.000", "bytes": "#,##0", "ratio": "0.0000", "J": "#,##0", "h": "#,##0.00", "count": "#,##0"}
 _RIGHT = {"integer", "number", "amount"}
 
 
@@ -38,7 +38,7 @@ class Styles:
 
     def header(self) -> Format:
         """A table's header cell."""
-        look = {"bold": True, "font_color": "#FFFFFF", "bg_color": DARK, "border": 1, "border_color": DARK}
+        look = {"bold": True, "font_color": "#FFFFFF", "bg_color": DARK, "border": 1, "border_color": DARK, "indent": 1}
         return self.get(**look, text_wrap=True, valign="vcenter")
 
     def title(self) -> Format:
@@ -61,7 +61,8 @@ class Styles:
         self, filler: Filler, number: str = "General", align: Literal["left", "right"] = "left", *, wrap: bool = False
     ) -> Format:
         """A cell by who fills it."""
-        return self.get(**_FILLS[filler], num_format=number, align=align, text_wrap=wrap, border=1, border_color=LINE)
+        look = {"border": 1, "border_color": LINE, "indent": 1}
+        return self.get(**_FILLS[filler], **look, num_format=number, align=align, text_wrap=wrap)
 
     def cell(self, column: TableColumn, filler: Filler | None = None) -> Format:
         """A data cell of a table's column."""
@@ -78,6 +79,8 @@ def number_format(column: TableColumn) -> str:
     """The number format of a column; `@` keeps what is typed as text, so that `0012` and `1-4` stay themselves."""
     if column.kind in _NUMBERS:
         return _NUMBERS[column.kind]
+    if column.kind == "integer" and column.unit == "h":
+        return "#,##0"
     if column.kind in {"integer", "number"}:
         return _BY_UNIT.get(column.unit or "", "0" if column.kind == "integer" else "General")
     return "General" if column.filler == "formula" else "@"

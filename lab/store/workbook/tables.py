@@ -49,7 +49,7 @@ class Table:
 
 _FREE_TEXT = {"exclusion_reason", "missing_reason", "notes"}
 _RESULT_WIDTHS = {
-    "attempt_id": 42, "started_at": 33, "parameters": 46, "exclusion_reason": 30, "environment": 20,
+    "attempt_id": 50, "started_at": 33, "parameters": 46, "exclusion_reason": 30, "environment": 20,
     "predictions_path": 40, "predictions_sha256": 24, "seal": 24, "missing_reason": 46, "notes": 40, "variant": 16,
     "corpus": 18, "outcome": 16, "corpus_accepted": 17, "metric": 16,
 }  # fmt: skip
@@ -65,7 +65,7 @@ def _result_columns() -> tuple[TableColumn, ...]:
         made.append(
             TableColumn(
                 column.name, kind, "person" if column.owner == "declared" else "tool",
-                _RESULT_WIDTHS.get(column.name, max(11, len(column.name) + 4)), column.unit, column.choices,
+                _RESULT_WIDTHS.get(column.name, max(11, len(column.name) + 5)), column.unit, column.choices,
                 "yes_no" if kind == "boolean" else _RESULT_VALUES.get(column.name), least,
             )
         )  # fmt: skip
@@ -96,16 +96,16 @@ CHOICES = Table(
     "choices",
     "forfaits",
     (
-        TableColumn("variant", "id", "manifest", 22),
-        TableColumn("gpu", "id", "manifest", 16, values="gpus"),
-        TableColumn("days", "integer", "person", 14, unit="days", values="days", least=1),
-        TableColumn("lots", "integer", "person", 14, unit="count", least=1),
-        TableColumn("periods", "integer", "person", 16, unit="count", least=1),
-        TableColumn("cards", "integer", "formula", 16, unit="count"),
+        TableColumn("variant", "id", "manifest", 20),
+        TableColumn("gpu", "id", "manifest", 17, values="gpus"),
+        TableColumn("days", "integer", "person", 18, unit="days", values="days", least=1),
+        TableColumn("lots", "integer", "person", 24, unit="count", least=1),
+        TableColumn("periods", "integer", "person", 24, unit="count", least=1),
+        TableColumn("cards", "integer", "formula", 13, unit="count"),
         TableColumn("committed", "amount", "formula", 18),
-        TableColumn("currency", "id", "formula", 13),
-        TableColumn("covers_hours", "integer", "formula", 16, unit="h"),
-        TableColumn("rental_reference", "text", "person", 24),
+        TableColumn("currency", "id", "formula", 22),
+        TableColumn("covers_hours", "integer", "formula", 18, unit="h"),
+        TableColumn("rental_reference", "text", "person", 21),
         TableColumn("covers_window", "text", "formula", 18),
         TableColumn("price_status", "text", "formula", 18),
     ),
@@ -140,7 +140,7 @@ CATALOGUE = Table(
     (
         *(
             TableColumn(
-                name, _OFFER_KINDS.get(name, "id"), "person", 16, _OFFER_UNITS.get(name),
+                name, _OFFER_KINDS.get(name, "id"), "person", max(14, len(name) + 5), _OFFER_UNITS.get(name),
                 tuple(MODELS) if name == "model" else (),
                 {"model": "models", "spot": "yes_no"}.get(name),
                 0 if _OFFER_KINDS.get(name) in {"integer", "number", "amount"} else None,
@@ -185,15 +185,15 @@ SUMMARY = Table(
         TableColumn("corpus", "id", "manifest", 18),
         TableColumn("seed", "integer", "manifest", 9),
         TableColumn("attempts", "integer", "formula", 13, unit="count"),
-        TableColumn("accepted_attempts", "integer", "formula", 16, unit="count"),
-        TableColumn("failed_attempts", "integer", "formula", 14, unit="count"),
+        TableColumn("accepted_attempts", "integer", "formula", 22, unit="count"),
+        TableColumn("failed_attempts", "integer", "formula", 19, unit="count"),
         TableColumn("median_s", "number", "formula", 13, unit="s"),
         TableColumn("min_s", "number", "formula", 13, unit="s"),
         TableColumn("max_s", "number", "formula", 13, unit="s"),
         TableColumn("committed", "amount", "formula", 18),
-        TableColumn("currency", "id", "formula", 11),
-        TableColumn("accepted_deliverables", "integer", "formula", 19, unit="count"),
-        TableColumn("cost_per_validated_corpus", "amount", "formula", 20),
+        TableColumn("currency", "id", "formula", 13),
+        TableColumn("accepted_deliverables", "integer", "formula", 25, unit="count"),
+        TableColumn("cost_per_validated_corpus", "amount", "formula", 30),
         TableColumn("answer", "text", "tool", 40),
     ),
     spare=0,

@@ -44,14 +44,20 @@ def offer(*, example: bool = False, price: str = "110") -> Offer:
     """The seven-day package of the one card of these campaigns, or its like from an example catalogue."""
     version, name = ("example-2026-11-30", "Example machine") if example else ("2026-09-24", "RTX 4090")
     return Offer(
-        "rtx-4090", name, 1, (DEVICE,), Decimal(24), "forfait", 7, None, None, None, False,
-        Decimal(price), "USD", version, "seed catalogue",
+        "rtx-4090", name, 1, (DEVICE,), Decimal(24), "forfait", 7, None, None, None, spot=False,
+        price=Decimal(price), currency="USD", catalogue_version=version, source="seed catalogue",
     )  # fmt: skip
 
 
 def manifest(variants: Sequence[str] = ("b1", "b4", "b8"), language: str = "en", **more: Any) -> Manifest:  # noqa: ANN401  (any manifest key)
     """A manifest whose variants differ in the batch size only."""
-    settings = {"gpu": "rtx-4090", "model": "models/tickets", "device": "cuda:0", "max_length": 128, "revision": "a1b2c3"}
+    settings = {
+        "gpu": "rtx-4090",
+        "model": "models/tickets",
+        "device": "cuda:0",
+        "max_length": 128,
+        "revision": "a1b2c3",
+    }
     return Manifest.model_validate(
         {
             "schema": 1,
@@ -88,12 +94,18 @@ def protocol(**changed: Any) -> Protocol:  # noqa: ANN401  (any field of the pro
 
 
 def record(
-    variant: str, number: int, position: int, duration: float | None, outcome: Outcome | None = None, **changed: Any  # noqa: ANN401  (any column)
+    variant: str,
+    number: int,
+    position: int,
+    duration: float | None,
+    outcome: Outcome | None = None,
+    **changed: Any,  # noqa: ANN401  (any column)
 ) -> Record:
     """One attempt of round `number`; without a duration it ended as `outcome`, "failed" when none is given."""
     ended: Outcome = outcome or ("completed" if duration is not None else "failed")
     start = START + timedelta(minutes=10 * number + 2 * position)
-    attempt_id = f"{variant}_tickets_r{number}_{start.astimezone(ZoneInfo('UTC')):%Y%m%dT%H%M%SZ}_{sha256(f'{variant}{number}'.encode()).hexdigest()[:6]}"
+    token = sha256(f"{variant}{number}".encode()).hexdigest()[:6]
+    attempt_id = f"{variant}_tickets_r{number}_{start.astimezone(ZoneInfo('UTC')):%Y%m%dT%H%M%SZ}_{token}"
     done = ended == "completed"
     attempt = Attempt(
         attempt_id=attempt_id, started_at=start.isoformat(), variant=variant, corpus="tickets",
@@ -105,12 +117,22 @@ def record(
         predictions_path=f"attempts/{attempt_id}/predictions.jsonl" if done else None,
         predictions_sha256="ab" * 32 if done else None,
     )  # fmt: skip
-    why = {"failed": "ended.failed", "out_of_memory": "ended.out_of_memory", "timed_out": "ended.timed_out"}.get(ended)
+    why = {
+        "failed": reason("ended.killed", signal=9),
+        "out_of_memory": reason("ended.device_memory"),
+        "timed_out": reason("ended.timed_out", limit_s=3600.0),
+        "interrupted": reason("ended.cut_off"),
+    }
+    gpu = DeviceMemory("cuda:0", DEVICE, "GPU-1", 1_610_612_736, 1_879_048_192, 2_684_354_560)
     details = Details(
-        ended_because=reason(f"verdict.outcome.{ended}") if why else None,
-        devices=(DeviceMemory("cuda:0", DEVICE, "GPU-1", 1_610_612_736, 1_879_048_192, 2_684_354_560),) if done else (),
+        ended_because=why.get(ended),
+        missing={
+            "download_s": "missing.not_needed", "install_s": "missing.not_needed", "compile_s": "missing.not_needed",
+            "energy_j": "missing.no_energy_counter",
+        },
+        devices=(gpu,) if done else (),
         host_peak_bytes=2_147_483_648,
-    )
+    )  # fmt: skip
     return Record(replace(attempt, **changed), details)
 
 
@@ -146,7 +168,9 @@ def campaign(
     whole = Campaign(
         manifest=declared,
         protocol=protocol(),
-        corpora={"tickets": CorpusFacts("tickets", 1000, "c0" * 32, ("billing", "bug"), {"billing": 600, "bug": 400}, {})},
+        corpora={
+            "tickets": CorpusFacts("tickets", 1000, "c0" * 32, ("billing", "bug"), {"billing": 600, "bug": 400}, {})
+        },
         records=made,
         evidence={one.attempt_id: evidence() for one in done},
         environments={
@@ -160,16 +184,44 @@ def campaign(
             CalendarTask("installation and checks", START.replace(hour=9), START.replace(hour=12)),
             CalendarTask("passes and retrieval", START.replace(hour=12), START.replace(hour=9) + timedelta(days=4)),
         ),
-        deliverables=tuple(Deliverable("tickets-november", name, True, attempt) for name, attempt in firsts.items()),
+        deliverables=tuple(
+            Deliverable("tickets-november", name, accepted=True, attempt_id=one) for name, one in firsts.items()
+        ),
         seal=Seal(SEAL, (START - timedelta(hours=1)).isoformat()),
         inputs={
             "manifest.toml": "11" * 32, "campaign.xlsx": "22" * 32, "seal.json": "33" * 32, "corpus.jsonl": "44" * 32,
             "environments/9f8e7d6c5b4a3210.json": "55" * 32,
-            **{f"attempts/{one.attempt.attempt_id}/attempt.json": sha256(one.attempt.attempt_id.encode()).hexdigest() for one in made},
+            **{f"attempts/{one.attempt.attempt_id}/attempt.json": "66" * 32 for one in made},
             **{f"attempts/{one.attempt_id}/predictions.jsonl": "ab" * 32 for one in done},
         },
     )  # fmt: skip
     return replace(whole, **changed)
+
+
+MIXED: Mapping[str, tuple[float | None, ...]] = {
+    "b1": (41.2, None, 41.0, None, None),
+    "b4": OVERLAPPING["b4"],
+    "b8": (23.99, 24.6, None, 24.4, 24.85),
+}
+
+
+def hostile() -> Campaign:
+    """A campaign in which every text that a person or a file supplies tries to break out of its place."""
+    whole = campaign()
+    records_ = tuple(replace(one, attempt=replace(one.attempt, notes=HOSTILE)) for one in whole.records)
+    environments = {
+        key: replace(one, device_names=(HOSTILE,), facts={HOSTILE: HOSTILE}) for key, one in whole.environments.items()
+    }
+    return replace(
+        whole,
+        protocol=protocol(question=HOSTILE, notes=f"# {HOSTILE}\n\n[x](javascript:alert(1))", covered_load=HOSTILE),
+        records=records_,
+        environments=environments,
+        offers=(replace(offer(), name=HOSTILE, source=HOSTILE),),
+        calendar=tuple(replace(one, task=HOSTILE, notes=HOSTILE) for one in whole.calendar),
+        deliverables=tuple(replace(one, deliverable=HOSTILE) for one in whole.deliverables),
+        inputs={**whole.inputs, HOSTILE: "77" * 32},
+    )
 
 
 def document(built: Campaign) -> dict[str, Any]:

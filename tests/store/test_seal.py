@@ -1,0 +1,195 @@
+"""The seal covers what was declared before the first timing, and names whatever differs later, old and new."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lab.errors import CheckFoundError, InvalidInputError
+from lab.model.campaign import Change, CorpusFacts
+from lab.model.manifest import Manifest
+from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, Protocol, SubgroupThreshold
+from lab.store.manifest import read_manifest
+from lab.store.seal import read_seal, sealed_values, take_seal
+
+NOW = datetime(2026, 11, 30, 17, 20, tzinfo=UTC)
+PROTOCOL = Protocol(
+    question="Which?",
+    metric="accuracy",
+    threshold=0.9,
+    subgroup_thresholds=(SubgroupThreshold("length", "long", 0.8),),
+    repetitions=5,
+    exclusion_rules=(ExclusionRule("hot", "elapsed_s", ">", "100"), ExclusionRule("power")),
+    time_zone="Europe/Rome",
+    deadline=NOW,
+    budget_limit=Decimal("500.00"),
+    planned_deliverables=("june", "july"),
+    author="A",
+    decided_on="2026-11-30",
+    notes="n",
+)
+FACTS = CorpusFacts("tickets", 2, "a" * 64, ("bug",), {"bug": 2}, {}, "b" * 64)
+CORPORA = {"tickets": FACTS}
+# One statement a line: any order of them is the same manifest.
+VARIANT = ['id = "b8"', 'model = "m"', "batch_size = 8", "threads = 2"]
+
+
+def manifest(folder: Path, variant: list[str], more: str = '[[variants]]\nid = "b1"\nmodel = "m"\n') -> Manifest:
+    """A manifest with a variant of these lines, then what is given."""
+    head = 'schema = 1\nname = "n"\nlanguage = "fr"\n[[corpora]]\nid = "tickets"\npath = "c.jsonl"\n[[variants]]\n'
+    (folder / "manifest.toml").write_text(head + "\n".join(variant) + "\n" + more)
+    return read_manifest(folder / "manifest.toml")
+
+
+def changes(
+    folder: Path, declared: Manifest, protocol: Protocol = PROTOCOL, corpora: Mapping[str, CorpusFacts] = CORPORA
+) -> tuple[Change, ...]:
+    """What differs from the seal now."""
+    seal = read_seal(folder, declared, protocol, corpora)
+    assert seal is not None
+    return seal.changes
+
+
+def test_a_seal_is_read_back_without_changes(tmp_path: Path) -> None:
+    """Fingerprint, moment with its offset, and every sealed value in clear."""
+    declared = manifest(tmp_path, VARIANT)
+    assert read_seal(tmp_path, declared, PROTOCOL, CORPORA) is None
+    taken = take_seal(tmp_path, declared, PROTOCOL, CORPORA, NOW)
+    assert read_seal(tmp_path, declared, PROTOCOL, CORPORA) == taken
+    assert taken.sealed_at == "2026-11-30T17:20:00+00:00"
+    written = json.loads((tmp_path / "seal.json").read_text(encoding="utf-8"))
+    assert written["fingerprint"] == taken.fingerprint
+    assert written["sealed"]["protocol"]["threshold"] == 0.9
+    assert written["sealed"]["corpora"] == {"tickets": {"sha256": "a" * 64, "tuning_sha256": "b" * 64}}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(st.permutations(VARIANT))
+def test_the_order_of_keys_never_changes_the_seal(tmp_path: Path, variant: list[str]) -> None:
+    """TOML keys in another order declare the same."""
+    (tmp_path / "seal.json").unlink(missing_ok=True)
+    first = take_seal(tmp_path, manifest(tmp_path, VARIANT), PROTOCOL, CORPORA, NOW)
+    declared = manifest(tmp_path, variant)
+    assert changes(tmp_path, declared) == ()
+    (tmp_path / "seal.json").unlink()
+    assert take_seal(tmp_path, declared, PROTOCOL, CORPORA, NOW) == first
+
+
+def test_every_sealed_field_of_the_protocol_and_no_other_is_covered(tmp_path: Path) -> None:
+    """All but author, decided_on and notes: emptied, each is a change under its own name."""
+    declared = manifest(tmp_path, VARIANT)
+    whole = replace(
+        PROTOCOL,
+        scenario="s",
+        corpus_rights="r",
+        accepted_result="a",
+        tolerance=0.01,
+        reference_variant="b1",
+        reproducibility_target="business_quality",
+        required_accepted_passes=3,
+        separation_factor=1.0,
+        currency="USD",
+        covered_load="c",
+    )
+    take_seal(tmp_path, declared, whole, CORPORA, NOW)
+    for spec in PROTOCOL_FIELDS:
+        emptied = replace(whole, **{spec.name: getattr(Protocol(), spec.name)})
+        found = {change.name.split(".")[1] for change in changes(tmp_path, declared, emptied)}
+        assert found == ({spec.name} if spec.sealed else set())
+    assert [spec.name for spec in PROTOCOL_FIELDS if not spec.sealed] == ["author", "decided_on", "notes"]
+
+
+def test_a_change_is_named_with_both_values(tmp_path: Path) -> None:
+    """Protocol, manifest, corpus and tuning set; tables by their ids."""
+    take_seal(tmp_path, manifest(tmp_path, VARIANT), PROTOCOL, CORPORA, NOW)
+    declared = manifest(tmp_path, [*VARIANT[:2], "batch_size = 4", "threads = 2"])
+    protocol = replace(
+        PROTOCOL,
+        threshold=0.85,
+        tolerance=0.01,
+        subgroup_thresholds=(SubgroupThreshold("length", "long", 0.7),),
+        exclusion_rules=(ExclusionRule("hot", "elapsed_s", ">", "50"), ExclusionRule("power")),
+        planned_deliverables=("june",),
+    )
+    corpora = {"tickets": replace(FACTS, sha256="c" * 64, tuning_sha256=None)}
+    found = {change.name: (change.sealed, change.now) for change in changes(tmp_path, declared, protocol, corpora)}
+    assert found == {
+        "manifest.variants.b8.batch_size": ("8", "4"),
+        "corpora.tickets.sha256": ("a" * 64, "c" * 64),
+        "corpora.tickets.tuning_sha256": ("b" * 64, None),
+        "protocol.threshold": ("0.9", "0.85"),
+        "protocol.tolerance": (None, "0.01"),
+        "protocol.subgroup_thresholds.length=long.threshold": ("0.8", "0.7"),
+        "protocol.exclusion_rules.hot.value": ("100", "50"),
+        "protocol.planned_deliverables": ('["june","july"]', '["june"]'),
+    }
+
+
+def test_a_variant_added_or_moved_is_named(tmp_path: Path) -> None:
+    """Rounds rotate in the order of variants, so that order is sealed."""
+    take_seal(tmp_path, manifest(tmp_path, VARIANT), PROTOCOL, CORPORA, NOW)
+    more = '[[variants]]\nid = "b2"\nmodel = "m"\n[[variants]]\nid = "b1"\nmodel = "m"\n'
+    found = {
+        change.name: (change.sealed, change.now) for change in changes(tmp_path, manifest(tmp_path, VARIANT, more))
+    }
+    assert found["manifest.variants"] == ("b8, b1", "b8, b2, b1")
+    assert found["manifest.variants.b2.model"] == (None, "m")
+
+
+def test_what_means_the_same_is_no_change(tmp_path: Path) -> None:
+    """500 is 500.00, 1 is 1.0, and a default written out is the default."""
+    declared = manifest(tmp_path, VARIANT)
+    take_seal(tmp_path, declared, replace(PROTOCOL, threshold=1), CORPORA, NOW)
+    now = replace(PROTOCOL, threshold=1.0, budget_limit=Decimal(500))
+    assert changes(tmp_path, manifest(tmp_path, [*VARIANT, "max_length = 512"]), now) == ()
+
+
+def test_a_seal_that_holds_is_kept_and_one_that_does_not_is_never_replaced(tmp_path: Path) -> None:
+    """The first moment stays; a changed threshold cannot be sealed over."""
+    declared = manifest(tmp_path, VARIANT)
+    first = take_seal(tmp_path, declared, PROTOCOL, CORPORA, NOW)
+    content = (tmp_path / "seal.json").read_bytes()
+    assert take_seal(tmp_path, declared, PROTOCOL, CORPORA, NOW.replace(day=1)) == first
+    with pytest.raises(CheckFoundError) as raised:
+        take_seal(tmp_path, declared, replace(PROTOCOL, threshold=0.5), CORPORA, NOW)
+    assert raised.value.faults[0].values["names"] == ["protocol.threshold"]
+    assert (tmp_path / "seal.json").read_bytes() == content
+
+
+def test_a_moment_without_a_zone_is_an_error_of_ours(tmp_path: Path) -> None:
+    """The moment of a seal is proof of an order in time."""
+    with pytest.raises(ValueError, match="2026"):
+        take_seal(tmp_path, manifest(tmp_path, VARIANT), PROTOCOL, CORPORA, NOW.replace(tzinfo=None))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug"),
+    [
+        ("0.9", "0.5", "seal-altered"),
+        ('"schema": 1', '"schema": 9', "seal-not-one"),
+        ('"sealed_at"', '"sealed"', "seal-not-one"),
+        ("{", "", "file-not-json"),
+    ],
+)
+def test_a_seal_that_was_changed_by_hand_is_refused(tmp_path: Path, old: str, new: str, slug: str) -> None:
+    """Its values no longer give its fingerprint, or it is none."""
+    declared = manifest(tmp_path, VARIANT)
+    take_seal(tmp_path, declared, PROTOCOL, CORPORA, NOW)
+    path = tmp_path / "seal.json"
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InvalidInputError) as raised:
+        read_seal(tmp_path, declared, PROTOCOL, CORPORA)
+    assert [(one.slug, one.file) for one in raised.value.faults] == [(slug, "seal.json")]
+
+
+def test_what_is_sealed_holds_no_absent_value(tmp_path: Path) -> None:
+    """Absent is left out, so that nothing looks declared that is not."""
+    assert "null" not in json.dumps(sealed_values(manifest(tmp_path, VARIANT), PROTOCOL, CORPORA))

@@ -1,0 +1,370 @@
+"""Reading what people send back: every fault at once with its cell, and what other programs wrote read the same."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from openpyxl import load_workbook
+from openpyxl.workbook import Workbook
+from workbook_sample import HEADER, content, converted, edited, faults, manifest, parts, rezipped, write
+
+from lab.errors import InvalidInputError
+from lab.messages import LANGUAGES, messages
+from lab.store.workbook import read_workbook
+from lab.store.workbook.package import open_package
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The sample, in English."""
+    return write(tmp_path / "campaign.xlsx")
+
+
+def set_cell(sheet: str, address: str, value: object) -> Callable[[Workbook], None]:
+    """A change of one cell."""
+
+    def change(book: Workbook) -> None:
+        book[sheet][address].value = value
+
+    return change
+
+
+# --- saved by another program -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_file_saved_by_libreoffice_reads_the_same(tmp_path: Path, soffice: str, language: str) -> None:
+    """Booleans as formulas, other styles, freeze panes gone: the same content (W9)."""
+    made = write(tmp_path / "campaign.xlsx", language)
+    (tmp_path / "out").mkdir()
+    saved = read_workbook(converted(soffice, made, "xlsx", tmp_path / "out"), manifest(language))
+    held = read_workbook(made, manifest(language))
+    assert saved == held
+
+
+def test_columns_are_found_by_name_wherever_they_are(path: Path) -> None:
+    """Another order, extra columns and sheets, rows of notes above: read the same (W11)."""
+
+    def change(book: Workbook) -> None:
+        sheet = book["deliverables"]
+        sheet.delete_rows(1, 2)
+        rows = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2, max_col=5)]
+        for number, row in enumerate(rows, start=2):
+            for column, value in enumerate([row[4], "mine", row[3], row[0], None, row[1], row[2]], start=1):
+                sheet.cell(number, column, value)
+        book.create_sheet("my own", 0)["A1"] = "attempt_id"
+
+    assert read_workbook(edited(path, change), manifest()).deliverables == content().deliverables
+
+
+def test_blank_lines_and_rows_below_the_table_are_no_obstacle(path: Path) -> None:
+    """A row typed after three empty lines, below the table's range, is a row (W8)."""
+
+    def change(book: Workbook) -> None:
+        sheet = book["raw-results"]
+        sheet["A14"], sheet["C14"], sheet["K14"] = "mine", "b4", 12.5
+
+    rows = read_workbook(edited(path, change), manifest()).rows
+    assert [(row.attempt_id, row.duration_s) for row in rows[-1:]] == [("mine", 12.5)]
+    assert len(rows) == 6
+
+
+def test_rows_hidden_by_a_filter_are_read_and_said(path: Path) -> None:
+    """All rows count, the notice says how many are hidden (W12)."""
+
+    def change(book: Workbook) -> None:
+        book["raw-results"].row_dimensions[6].hidden = True
+
+    read = read_workbook(edited(path, change), manifest())
+    assert read.rows == content().rows
+    assert [(one.slug, one.values["hidden"]) for one in read.notices] == [("rows-hidden", 1)]
+
+
+def test_a_macro_workbook_is_read(path: Path) -> None:
+    """.xlsm is read as what it holds (W10)."""
+    renamed = path.rename(path.with_suffix(".xlsm"))
+    assert read_workbook(renamed, manifest()).rows == content().rows
+
+
+def test_numbers_and_words_typed_as_text_are_read_in_french(tmp_path: Path) -> None:
+    """`12,5`, U+202F thousands, `VRAI` and a date as text, in a French campaign (C2, C3)."""
+    path = write(tmp_path / "campaign.xlsx", "fr")
+
+    def change(book: Workbook) -> None:
+        results, forfaits = book["raw-results"], book["forfaits"]
+        results["K5"], results["S5"], results["AI5"] = "12,5", "2\u202f147\u202f483\u202f648", "VRAI"
+        forfaits["D16"], book["protocol"]["B20"] = "1 234,50", "2026-12-18 18:00"
+
+    read = read_workbook(edited(path, change), manifest("fr"))
+    row = read.rows[0]
+    assert (row.duration_s, row.peak_allocated_bytes, row.excluded) == (12.5, 2147483648, True)
+    assert str(read.expenses[0].amount) == "1234.5"
+    assert read.protocol.deadline == content().protocol.deadline
+
+
+# --- faults, with their cells -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "value", "slug"),
+    [
+        ("B10", 95, "protocol-not-a-ratio"),
+        ("B10", "95 %", "cell-not-a-number"),
+        ("B10", "#DIV/0!", "cell-error"),
+        ("B10", "=0.9+0.05", "cell-not-calculated"),
+        ("B11", -0.1, "cell-too-small"),
+        ("B12", "b9", "protocol-name-unknown"),
+        ("B9", "f1", "protocol-name-unknown"),
+        ("B13", "source=mail: 0.9", "protocol-subgroup-unknown"),
+        ("B13", "length long 0.9", "protocol-subgroups-form"),
+        ("B14", "the same", "cell-not-in-list"),
+        ("B15", 0, "cell-too-small"),
+        ("B15", 2.5, "cell-not-whole"),
+        ("B16", 6, "protocol-more-than-planned"),
+        ("B17", 0, "cell-too-small"),
+        ("B18", "slow: speed > 3", "protocol-name-unknown"),
+        ("B18", "because", "protocol-rules-form"),
+        ("B19", "Europe/Pari", "protocol-name-unknown"),
+        ("B20", "2026-10-25 02:30", "cell-time-twice"),
+        ("B20", "2026-12-18", "cell-no-time"),
+        ("B22", "dollars", "protocol-not-a-currency"),
+        ("B23", "one; one", "protocol-name-twice"),
+    ],
+)
+def test_a_value_of_the_protocol_that_makes_no_sense_is_a_fault_of_its_cell(
+    path: Path, address: str, value: object, slug: str
+) -> None:
+    """Out of range, unknown, of another form: the cell is named, nothing is guessed (C4-C7)."""
+    found = faults(edited(path, set_cell("protocol", address, value)))
+    assert found[slug].place == f"protocol!{address}"
+
+
+@pytest.mark.parametrize(
+    ("sheet", "address", "value", "slug"),
+    [
+        ("raw-results", "A6", "b1_tickets_r1", "row-twice"),
+        ("raw-results", "A5", datetime(2026, 4, 1), "cell-became-date"),  # noqa: DTZ001  (a sheet knows no zone)
+        ("raw-results", "A5", None, "row-without"),
+        ("raw-results", "B5", "30/11/2026 17:20", "cell-not-a-moment"),
+        ("raw-results", "E5", "batch 8", "cell-not-json"),
+        ("raw-results", "H5", "crashed", "cell-not-in-list"),
+        ("raw-results", "K5", "12 s", "cell-not-a-number"),
+        ("raw-results", "K5", -1, "cell-too-small"),
+        ("raw-results", "AI5", "maybe", "cell-not-yes-no"),
+        ("deliverables", "B5", "b9", "row-name-unknown"),
+        ("forfaits", "D7", 0, "cell-too-small"),
+        ("forfaits", "B8", "b1", "row-twice"),
+        ("forfaits", "B29", None, "price-cell"),
+        ("calendar", "D5", datetime(2026, 12, 7, 8), "calendar-end-before-start"),  # noqa: DTZ001  (a sheet knows no zone)
+        ("calendar", "C5", None, "row-without"),
+        ("calendar", "A6", "b9", "row-name-unknown"),
+    ],
+)
+def test_a_row_that_does_not_hold_is_a_fault_of_its_cell(
+    path: Path, sheet: str, address: str, value: object, slug: str
+) -> None:
+    """In every table that people fill: the cell, what was found, what is wanted."""
+    found = faults(edited(path, set_cell(sheet, address, value)))
+    assert slug in found
+    assert str(found[slug].place).startswith(f"{sheet}!{'29' if slug.startswith('price') else address}")
+
+
+def test_all_faults_come_at_once(path: Path) -> None:
+    """One reading lists everything that is wrong, in every sheet."""
+
+    def change(book: Workbook) -> None:
+        book["protocol"]["B10"], book["protocol"]["B15"] = 95, "five"
+        book["raw-results"]["K5"], book["calendar"]["C5"] = "12 s", "Monday"
+
+    with pytest.raises(InvalidInputError) as error:
+        read_workbook(edited(path, change), manifest())
+    places = {one.place for one in error.value.faults}
+    assert places == {"protocol!B10", "protocol!B15", "raw-results!K5", "calendar!C5"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_threshold_of_95_says_the_wanted_form_in_the_language(tmp_path: Path, language: str) -> None:
+    """The message names the cell, 95, and 0.95 as the language writes it (C7)."""
+    path = edited(write(tmp_path / "campaign.xlsx", language), set_cell("protocol", "B10", 95))
+    said = messages(language).fault(faults(path, language)["protocol-not-a-ratio"])
+    assert said.startswith("campaign.xlsx, protocol!B10: ")
+    assert "95" in said
+    assert ("0.95" if language == "en" else "0,95") in said
+
+
+def test_a_threshold_shown_as_a_percentage_is_its_ratio(path: Path) -> None:
+    """95 % in a cell of that format is stored as 0.95 and means it (C7)."""
+
+    def change(book: Workbook) -> None:
+        book["protocol"]["B10"].number_format = "0%"
+
+    assert read_workbook(edited(path, change), manifest()).protocol.threshold == 0.95
+
+
+def test_headers_twice_or_missing_name_the_cells(path: Path) -> None:
+    """Two columns of one name, and none of another (W11)."""
+
+    def change(book: Workbook) -> None:
+        book["deliverables"]["E4"].value = "variant"
+
+    found = faults(edited(path, change))
+    assert found["column-twice"].place == "deliverables!B4, deliverables!E4"
+    assert (found["column-missing"].place, found["column-missing"].values["column"]) == ("deliverables!A4:E4", "notes")
+
+
+def test_merged_cells_in_the_data_are_named(path: Path) -> None:
+    """A merged range hides values (W11)."""
+
+    def change(book: Workbook) -> None:
+        book["calendar"].merge_cells("A5:A6")
+
+    assert faults(edited(path, change))["cells-merged"].place == "calendar!A5:A6"
+
+
+def test_a_missing_sheet_is_named(path: Path) -> None:
+    """A renamed sheet is missing, and those that are there are listed."""
+
+    def change(book: Workbook) -> None:
+        book["calendar"].title = "planning"
+
+    found = faults(edited(path, change))["sheet-missing"]
+    assert found.place == "calendar"
+    assert "planning" in str(found.values["found"])
+
+
+def test_a_row_of_the_protocol_that_was_removed_or_misspelt_is_said(path: Path) -> None:
+    """The field that is missing is a fault; the one that is not known has its nearest."""
+    with pytest.raises(InvalidInputError) as error:
+        read_workbook(edited(path, set_cell("protocol", "A10", "treshold")), manifest())
+    assert [(one.slug, one.values["column"]) for one in error.value.faults] == [("protocol-row-missing", "threshold")]
+
+
+def test_a_local_time_without_a_time_zone_says_where_to_state_it(path: Path) -> None:
+    """Deadline and calendar wait for the zone; its cell is named."""
+    found = faults(edited(path, set_cell("protocol", "B19", None)))
+    assert found["cell-needs-time-zone"].values["zone_cell"] == "protocol!B19"
+
+
+def test_the_card_of_the_manifest_counts_and_another_one_is_noticed(path: Path) -> None:
+    """A card typed over the manifest's is said with both."""
+    read = read_workbook(edited(path, set_cell("forfaits", "C7", "b200")), manifest())
+    assert read.choices[0].gpu == "rtx-4090"
+    assert [(one.slug, one.place) for one in read.notices] == [("choice-other-gpu", "forfaits!C7")]
+
+
+# --- files that are no workbook ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "slug", "found"),
+    [
+        (b"", "workbook-empty", None),
+        (b"field,value\nquestion,why\n", "workbook-other-format", "CSV"),
+        ("\ufefffield;value\n".encode(), "workbook-other-format", "CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "workbook-other-format", "Excel 97-2003 (.xls)"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "workbook-encrypted", None),
+        (b"<html><table></table></html>", "workbook-other-format", "HTML"),
+        (b"PK\x03\x04" + bytes(100), "workbook-damaged", None),
+        (bytes(range(256)), "workbook-damaged", None),
+    ],
+)
+def test_a_file_of_another_kind_is_named_as_what_it_is(
+    tmp_path: Path, data: bytes, slug: str, found: str | None
+) -> None:
+    """Empty, CSV, old Excel, encrypted, HTML, noise (W4, W5)."""
+    path = tmp_path / "campaign.xlsx"
+    path.write_bytes(data)
+    assert faults(path)[slug].values.get("found") == found or found is None
+
+
+def test_half_a_file_and_a_flipped_byte_are_damaged(path: Path) -> None:
+    """At any place: a clear fault, or the same content where nothing that is read was hit (W4)."""
+    data = path.read_bytes()
+    held = read_workbook(path, manifest())
+    for cut in range(0, len(data) - 1, len(data) // 12):
+        path.write_bytes(data[:cut])
+        assert set(faults(path)) & {"workbook-empty", "workbook-damaged"}, cut
+    for at in range(7, len(data), len(data) // 60):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
+        found = faults(path)
+        assert found or read_workbook(path, manifest()) == held, at
+
+
+def test_the_mark_of_an_open_file_is_not_the_workbook(tmp_path: Path) -> None:
+    """`~$campaign.xlsx` names the file that is meant (W4)."""
+    path = tmp_path / "~$campaign.xlsx"
+    path.write_bytes(bytes(165))
+    assert faults(path)["workbook-lock-file"].values["workbook"] == "campaign.xlsx"
+
+
+def test_xml_entities_are_refused(path: Path) -> None:
+    """A document type in any part that is read (W6)."""
+    for name in ("xl/workbook.xml", "xl/worksheets/sheet3.xml", "xl/sharedStrings.xml"):
+        original = parts(path)[name]
+        bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+        head, _, rest = original.partition(b"?>")
+        rezipped(path, {name: head + b"?>" + bomb + rest})
+        assert "workbook-entities" in faults(path), name
+        rezipped(path, {name: original})
+
+
+def test_a_small_file_that_expands_to_hundreds_of_megabytes_is_not_expanded(path: Path) -> None:
+    """Refused by the sizes that the archive states, before anything is read (W6)."""
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("xl/media/image1.png", "w") as entry:
+        for _ in range(40):
+            entry.write(bytes(2**20))
+    assert path.stat().st_size < 2**20
+    assert "workbook-expands" in faults(path)
+
+
+def test_a_style_in_the_last_cell_and_a_fill_on_many_rows_cost_nothing(path: Path) -> None:
+    """Only what holds something is kept (W7)."""
+    name = "xl/worksheets/sheet3.xml"
+    rows = b"".join(b'<row r="%d"><c r="A%d" s="1"/><c r="B%d" s="1"/></row>' % (n, n, n) for n in range(100, 50_000))
+    last = b'<row r="1048576"><c r="XFD1048576" s="1"/></row>'
+    rezipped(path, {name: parts(path)[name].replace(b"</sheetData>", rows + last + b"</sheetData>")})
+    assert read_workbook(path, manifest()).rows == content().rows
+
+
+def test_a_workbook_in_the_strict_format_reads_the_same(path: Path) -> None:
+    """Other namespaces, the same names: Excel's "Strict Open XML"."""
+    strict = {
+        name: data.replace(
+            b"http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+            b"http://purl.oclc.org/ooxml/spreadsheetml/main",
+        )
+        for name, data in parts(path).items()
+        if name.startswith("xl/")
+    }
+    assert read_workbook(rezipped(path, strict), manifest()).rows == content().rows
+
+
+def test_a_zip_without_a_workbook_and_an_open_document_are_named(tmp_path: Path, path: Path) -> None:
+    """A zip is not yet a workbook (W5)."""
+    other = tmp_path / "other.xlsx"
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("readme.txt", "nothing here")
+    assert "workbook-no-workbook" in faults(other)
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+    assert "OpenDocument" in str(faults(other)["workbook-other-format"].values["found"])
+    assert open_package(path).main == "xl/workbook.xml"
+
+
+def test_a_file_that_is_missing_or_a_folder_is_said(tmp_path: Path) -> None:
+    """No traceback for a path that is no file."""
+    assert "file-missing" in faults(tmp_path / "campaign.xlsx")
+    assert "file-is-a-folder" in faults(tmp_path)
+
+
+def test_the_reader_agrees_with_openpyxl_on_every_value(path: Path) -> None:
+    """Two readers, one content: the cells of raw-results as an independent library sees them."""
+    sheet = load_workbook(path, data_only=True)["raw-results"]
+    header = [cell.value for cell in sheet[HEADER]]
+    rows = [dict(zip(header, [cell.value for cell in row], strict=True)) for row in sheet.iter_rows(min_row=HEADER + 1)]
+    read = [{name: getattr(row, str(name)) for name in header} for row in read_workbook(path, manifest()).rows]
+    assert read == rows
