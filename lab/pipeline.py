@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -35,13 +35,13 @@ class Judgement:
         campaign: as it was read.
         decision: what follows from it.
         altered: ids of attempts whose predictions were changed after they were measured.
-        faults: why rows or verdicts could not be written into the workbook.
+        fault: why the verdicts could not be written into the workbook; None when they are in it.
     """
 
     campaign: Campaign
     decision: Decision
     altered: tuple[str, ...]
-    faults: tuple[Fault, ...]
+    fault: Fault | None
 
 
 @dataclass(frozen=True)
@@ -189,43 +189,39 @@ def run(
 
     seal(folder)
     campaign = load(folder, examine=False)
-    language = campaign.manifest.language
     unknown = [one for one in only or () if campaign.manifest.variant(one) is None]
     if unknown:
         known = [variant.id for variant in campaign.manifest.variants]
         raise UsageProblemError(fault("run-unknown-variant", ids=unknown, known=known))
 
-    def on_attempt(record: Record) -> None:
-        written = append_attempts(folder / WORKBOOK, [record.attempt], language)
+    def append(records: Sequence[Record]) -> None:
+        rows = [record.attempt for record in records]
+        written = append_attempts(folder / WORKBOOK, rows, campaign.manifest.language)
         if written.fault:
             notice(written.fault)
 
+    def on_attempt(record: Record) -> None:
+        append([record])
+
+    # An earlier run can have been cut off between an attempt and its row.
+    without_row = {one.values["id"] for one in campaign.notices if one.slug == "attempt-without-row"}
+    if late := [record for record in campaign.records if record.attempt.attempt_id in without_row]:
+        append(late)
     run_campaign(folder, campaign, only=only, observe=observe, on_attempt=on_attempt)
     return judge(folder)
 
 
 def judge(folder: Path) -> Judgement:
-    """Recompute every verdict from the predictions, write them into the rows that exist, and decide.
-
-    Attempts that have no row yet (a run was cut between the attempt and its row) get theirs first.
-    """
+    """Recompute every verdict from the predictions, write them into the rows that exist, and decide."""
     from lab.analysis.decide import decide  # noqa: PLC0415
-    from lab.store.workbook import append_attempts, update_judged  # noqa: PLC0415
+    from lab.store.workbook import update_judged  # noqa: PLC0415
 
     campaign = load(folder)
-    language = campaign.manifest.language
-    faults: list[Fault] = []
-    without_row = {str(one.values["id"]) for one in campaign.notices if one.slug == "attempt-without-row"}
-    if without_row:
-        rows = [record.attempt for record in campaign.records if record.attempt.attempt_id in without_row]
-        faults += filter(None, [append_attempts(folder / WORKBOOK, rows, language).fault])
-        campaign = load(folder)
     decision = decide(campaign)
     stale = _stale(campaign, decision)
-    if stale:
-        faults += filter(None, [update_judged(folder / WORKBOOK, stale, language).fault])
+    written = update_judged(folder / WORKBOOK, stale, campaign.manifest.language) if stale else None
     altered = tuple(name for name, evidence in sorted(campaign.evidence.items()) if evidence.altered)
-    return Judgement(campaign, decision, altered, tuple(faults))
+    return Judgement(campaign, decision, altered, written.fault if written else None)
 
 
 def _stale(campaign: Campaign, decision: Decision) -> dict[str, dict[str, object]]:
@@ -246,6 +242,7 @@ def judged_cells(verdict: Verdict) -> dict[str, object]:
 
 def status(folder: Path) -> Status:
     """How far the campaign is; reads only, so that it answers while a run is under way."""
+    from lab.measure.lock import is_running  # noqa: PLC0415
     from lab.measure.progress import current  # noqa: PLC0415
 
     campaign = load(folder, examine=False)
@@ -261,7 +258,7 @@ def status(folder: Path) -> Status:
         )
         for variant in campaign.manifest.variants
     )
-    return Status(variants, current(folder))
+    return Status(variants, current(folder) if is_running(folder) else None)
 
 
 def price(  # noqa: PLR0913  (the options of `lab price`, one by one)

@@ -330,7 +330,7 @@ def test_money_has_two_decimals_rounded_half_up() -> None:
 def test_a_moment_is_written_with_its_offset() -> None:
     """A date without its zone would be another moment for another reader."""
     moment = datetime(2026, 11, 30, 17, 20, tzinfo=UTC)
-    assert messages("it").date_time(moment) == "30 novembre 2026, 17:20 Z"
+    assert messages("it").date_time(moment) == "30 novembre 2026, 17:20 UTC"
     assert messages("fr").date(moment) == "30 novembre 2026"
 
 

@@ -96,7 +96,7 @@ class Launcher:
                 sys.stdout.flush()
                 sys.stderr.flush()
             else:
-                os.execv(sys.executable, [sys.executable, "-P", "-m", "lab.measure.worker", str(order)])  # noqa: S606
+                os.execv(sys.executable, [sys.executable, "-P", "-m", "lab.measure.worker", str(order)])  # noqa: S606  (no shell: the same interpreter, its own arguments)
         except BaseException:  # noqa: BLE001  (nothing of the launcher may run in the child)
             traceback.print_exc()
         finally:

@@ -8,7 +8,7 @@ from lab.messages import messages
 from lab.model.campaign import Campaign
 from lab.model.decision import Decision
 from lab.report import document_attempts, document_decision, document_declared, document_measured, document_setup
-from lab.report.document_plain import Json, said_fault
+from lab.report.document_plain import Json, Speech, said_fault
 
 SCHEMA_VERSION = 1
 
@@ -23,7 +23,8 @@ def build(campaign: Campaign, decision: Decision) -> Json:
     Raises:
         MissingTextError: a reason's key has no text.
     """
-    texts = messages(campaign.manifest.language)
+    example = any(one.offer is not None and one.offer.example for one in decision.variants)
+    speech = Speech(messages(campaign.manifest.language), example)
     return {
         "schema_version": SCHEMA_VERSION,
         "campaign": campaign.manifest.name,
@@ -32,14 +33,14 @@ def build(campaign: Campaign, decision: Decision) -> Json:
         "seal": campaign.seal.fingerprint if campaign.seal else None,
         "sealing": document_declared.sealing(campaign),
         "question": campaign.protocol.question,
-        "decision": document_decision.decision(decision, texts),
-        "variants": document_decision.variants(campaign, decision, texts),
-        "separations": document_decision.separations(decision, texts),
+        "decision": document_decision.decision(decision, speech),
+        "variants": document_decision.variants(campaign, decision, speech),
+        "separations": document_decision.separations(decision, speech),
         "quality": document_measured.quality(campaign, decision),
         "phases": document_measured.phases(campaign),
         "memory": document_measured.memory(campaign),
-        "attempts": document_attempts.attempts(campaign, decision, texts),
-        "exclusions": document_decision.exclusions(decision, texts),
+        "attempts": document_attempts.attempts(campaign, decision, speech),
+        "exclusions": document_decision.exclusions(decision, speech),
         "protocol": document_declared.protocol(campaign.protocol),
         "amendments": [],
         "corpora": document_declared.corpora(campaign),
@@ -50,8 +51,8 @@ def build(campaign: Campaign, decision: Decision) -> Json:
         "deliverables": document_declared.deliverables(campaign),
         "expenses": document_declared.expenses(campaign),
         "calendar": document_declared.calendar(campaign),
-        "notices": [said_fault(fault, texts) for fault in campaign.notices],
-        "limits": document_decision.limits(decision, texts),
+        "notices": [said_fault(fault, speech) for fault in campaign.notices],
+        "limits": document_decision.limits(decision, speech),
         "author_notes": {},
         "inputs": dict(sorted(campaign.inputs.items())),
     }

@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from lab.messages import Messages
 from lab.model.attempt import COLUMNS, Record
 from lab.model.campaign import Campaign
 from lab.model.decision import Decision, Verdict
 from lab.model.evidence import Evidence
-from lab.report.document_plain import Json, plain, said, said_fault
+from lab.report.document_plain import Json, Speech, plain, said, said_fault
 
 _NOT_JUDGED_HERE = ("corpus_accepted",)  # the verdict's word, which the verdict holds under another name
 
 
-def attempts(campaign: Campaign, decision: Decision, texts: Messages) -> list[Json]:
+def attempts(campaign: Campaign, decision: Decision, speech: Speech) -> list[Json]:
     """One entry an attempt, in the campaign's order: the columns of `raw-results` and what lies behind them.
 
     Judged columns come from the verdict, which is recomputed; the others are as recorded. `missing` maps a column to
     the key of the reason that it is empty. The worker's process is left out: it says nothing once it has ended.
     """
     excluded = {one.attempt_id for one in decision.exclusions}
-    return [_attempt(record, campaign, decision.verdicts, excluded, texts) for record in campaign.records]
+    return [_attempt(record, campaign, decision.verdicts, excluded, speech) for record in campaign.records]
 
 
 def _attempt(
-    record: Record, campaign: Campaign, verdicts: Mapping[str, Verdict], excluded: set[str], texts: Messages
+    record: Record, campaign: Campaign, verdicts: Mapping[str, Verdict], excluded: set[str], speech: Speech
 ) -> Json:
     attempt_id = record.attempt.attempt_id
     verdict = verdicts.get(attempt_id)
@@ -37,10 +36,10 @@ def _attempt(
         **_columns(record, verdict),
         "excluded": bool(record.attempt.excluded) or attempt_id in excluded,
         "declared": record.declared,
-        "verdict": _verdict(verdict, texts) if verdict else None,
+        "verdict": _verdict(verdict, speech) if verdict else None,
         "evidence": _evidence(evidence) if evidence else None,
-        "evidence_fault": said_fault(fault, texts) if fault else None,
-        "ended_because": said(details.ended_because, texts) if details.ended_because else None,
+        "evidence_fault": said_fault(fault, speech) if fault else None,
+        "ended_because": said(details.ended_because, speech) if details.ended_because else None,
         "missing": dict(sorted(details.missing.items())),
         "devices": [asdict(device) for device in details.devices],
         "host_peak_bytes": details.host_peak_bytes,
@@ -59,7 +58,7 @@ def _columns(record: Record, verdict: Verdict | None) -> Json:
     return row
 
 
-def _verdict(verdict: Verdict, texts: Messages) -> Json:
+def _verdict(verdict: Verdict, speech: Speech) -> Json:
     subgroups = [
         {"group": group, "value": value, "metric_value": metric, "threshold": threshold, "inputs": inputs}
         for (group, value), (metric, threshold, inputs) in sorted(verdict.subgroups.items())
@@ -67,7 +66,7 @@ def _verdict(verdict: Verdict, texts: Messages) -> Json:
     return {
         "verdict": verdict.verdict,
         "control": verdict.control,
-        **said(verdict.reason, texts),
+        **said(verdict.reason, speech),
         "subgroups": subgroups,
     }
 

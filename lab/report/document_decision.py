@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from lab.messages import Messages
 from lab.model.campaign import Campaign
 from lab.model.catalogue import Offer, Window
 from lab.model.decision import Decision, Gate, Summary, VariantDecision
-from lab.report.document_plain import Json, amount, hours, moment, plain, said
+from lab.report.document_plain import Json, Speech, amount, hours, moment, plain, said
 
 
-def decision(answer: Decision, texts: Messages) -> Json:
+def decision(answer: Decision, speech: Speech) -> Json:
     """The answer with its reasons; `example_price` when a price of the demo's catalogue is behind its amounts."""
     behind = {answer.variant} if answer.variant else set(answer.contenders)
     return {
@@ -22,27 +21,27 @@ def decision(answer: Decision, texts: Messages) -> Json:
         "cost_per_validated_corpus": amount(answer.cost_per_validated_corpus),
         "example_price": any(_example(one) for one in answer.variants if one.id in behind),
         "contenders": list(answer.contenders),
-        "reasons": [said(one, texts) for one in answer.reasons],
-        "next_steps": [said(one, texts) for one in answer.next_steps],
-        "sensitivity": [said(one, texts) for one in answer.sensitivity],
-        "warnings": [said(one, texts) for one in answer.warnings],
+        "reasons": [said(one, speech) for one in answer.reasons],
+        "next_steps": [said(one, speech) for one in answer.next_steps],
+        "sensitivity": [said(one, speech) for one in answer.sensitivity],
+        "warnings": [said(one, speech) for one in answer.warnings],
     }
 
 
-def limits(answer: Decision, texts: Messages) -> Json:
+def limits(answer: Decision, speech: Speech) -> Json:
     """What the decision covers and what it does not."""
     return {
-        "covers": [said(one, texts) for one in answer.covers],
-        "does_not_cover": [said(one, texts) for one in answer.does_not_cover],
+        "covers": [said(one, speech) for one in answer.covers],
+        "does_not_cover": [said(one, speech) for one in answer.does_not_cover],
     }
 
 
-def variants(campaign: Campaign, answer: Decision, texts: Messages) -> list[Json]:
+def variants(campaign: Campaign, answer: Decision, speech: Speech) -> list[Json]:
     """Every variant with its gates, figures, package and cost; amounts as text, the window in hours."""
-    return [_variant(campaign, one, texts) for one in answer.variants]
+    return [_variant(campaign, one, speech) for one in answer.variants]
 
 
-def separations(answer: Decision, texts: Messages) -> list[Json]:
+def separations(answer: Decision, speech: Speech) -> list[Json]:
     """Every pair of variants on each corpus: whether their durations tell them apart, and what blocks it."""
     return [
         {
@@ -58,16 +57,16 @@ def separations(answer: Decision, texts: Messages) -> list[Json]:
             "p_value": one.p_value,
             "p_adjusted": one.p_adjusted,
             "more_passes": one.more_passes,
-            **said(one.reason, texts),
+            **said(one.reason, speech),
         }
         for one in answer.separations
     ]
 
 
-def exclusions(answer: Decision, texts: Messages) -> list[Json]:
+def exclusions(answer: Decision, speech: Speech) -> list[Json]:
     """Attempts left out of the figures, by which rule; `attested` when a person vouches for it."""
     return [
-        {"attempt_id": one.attempt_id, "rule": one.rule, "attested": one.attested, **said(one.reason, texts)}
+        {"attempt_id": one.attempt_id, "rule": one.rule, "attested": one.attested, **said(one.reason, speech)}
         for one in answer.exclusions
     ]
 
@@ -76,15 +75,15 @@ def _example(variant: VariantDecision) -> bool:
     return variant.offer is not None and variant.offer.example
 
 
-def _variant(campaign: Campaign, one: VariantDecision, texts: Messages) -> Json:
+def _variant(campaign: Campaign, one: VariantDecision, speech: Speech) -> Json:
     declared = campaign.manifest.variant(one.id)
     choice = next((choice for choice in campaign.choices if choice.variant == one.id), None)
     return {
         "id": one.id,
         "gpu": declared.gpu if declared else None,
         "eligible": one.eligible,
-        "gates": [_gate(gate, texts) for gate in one.gates],
-        "summaries": [_summary(summary, texts) for summary in one.summaries],
+        "gates": [_gate(gate, speech) for gate in one.gates],
+        "summaries": [_summary(summary, speech) for summary in one.summaries],
         "offer": _offer(one.offer) if one.offer else None,
         "days": choice.days if choice else None,
         "lots": choice.lots if choice else None,
@@ -99,15 +98,15 @@ def _variant(campaign: Campaign, one: VariantDecision, texts: Messages) -> Json:
         "accepted_deliverables": one.accepted_deliverables,
         "cost_status": one.cost_status,
         "cost_per_validated_corpus": amount(one.cost_per_validated_corpus),
-        "warnings": [said(warning, texts) for warning in one.warnings],
+        "warnings": [said(warning, speech) for warning in one.warnings],
     }
 
 
-def _gate(gate: Gate, texts: Messages) -> Json:
-    return {"gate": gate.gate, "result": gate.result, **said(gate.reason, texts)}
+def _gate(gate: Gate, speech: Speech) -> Json:
+    return {"gate": gate.gate, "result": gate.result, **said(gate.reason, speech)}
 
 
-def _summary(one: Summary, texts: Messages) -> Json:
+def _summary(one: Summary, speech: Speech) -> Json:
     return {
         "corpus": one.corpus,
         "seed": one.seed,
@@ -122,7 +121,7 @@ def _summary(one: Summary, texts: Messages) -> Json:
         "min_s": one.min_s,
         "max_s": one.max_s,
         "median_metric": one.median_metric,
-        "warnings": [said(warning, texts) for warning in one.warnings],
+        "warnings": [said(warning, speech) for warning in one.warnings],
     }
 
 

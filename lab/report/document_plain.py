@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -14,6 +15,16 @@ from lab.model.reason import Reason
 
 Json = dict[str, Any]
 DASH = "\u2013"  # stands where there is nothing, with the reason beside it
+
+_CURRENCIES = ("currency", "currency_before")  # facts that stand right after an amount of the catalogue
+
+
+@dataclass(frozen=True)
+class Speech:
+    """The texts of the campaign's language, and whether its prices come from an example catalogue."""
+
+    texts: Messages
+    example: bool = False
 
 
 def amount(value: Decimal | None) -> str | None:
@@ -51,9 +62,16 @@ def plain(value: object) -> Any:  # noqa: ANN401, PLR0911  (JSON has no narrower
     return str(value)
 
 
-def facts_of(values: Mapping[str, Any], texts: Messages) -> dict[str, object]:
-    """The facts of a message back from JSON, ready for a text in the language of `texts`: money has two decimals."""
-    return {name: _measured(name, value, texts) or _fact(value, texts) for name, value in values.items()}
+def facts_of(values: Mapping[str, Any], texts: Messages, *, example: bool = False) -> dict[str, object]:
+    """The facts of a message back from JSON, ready for a text in the language of `texts`: money has two decimals.
+
+    `example`: the amounts come from an example catalogue, and their currency says so.
+    """
+    facts = {name: _measured(name, value, texts) or _fact(value, texts) for name, value in values.items()}
+    for name in _CURRENCIES if example else ():
+        if isinstance(facts.get(name), str):
+            facts[name] = texts.text("report.price.example", price=facts[name])
+    return facts
 
 
 def _measured(name: str, value: object, texts: Messages) -> str | None:
@@ -73,19 +91,24 @@ def _fact(value: object, texts: Messages) -> object:
     return value
 
 
-def said(reason: Reason, texts: Messages) -> Json:
-    """A reason as `{"reason": its text in the campaign's language, "message": {"key", "values"}}`."""
+def said(reason: Reason, speech: Speech) -> Json:
+    """A reason as `{"reason": its text in the campaign's language, "message": {"key", "values"}}`.
+
+    A message that holds an amount of an example catalogue has `example_price` true beside its values.
+    """
     values = {name: plain(value) for name, value in reason.values.items()}
+    example = speech.example and any(isinstance(value, Decimal) for value in reason.values.values())
+    mark = {"example_price": True} if example else {}
     return {
-        "reason": texts.text(reason.key, **facts_of(values, texts)),
-        "message": {"key": reason.key, "values": values},
+        "reason": speech.texts.text(reason.key, **facts_of(values, speech.texts, example=example)),
+        "message": {"key": reason.key, "values": values, **mark},
     }
 
 
-def said_fault(fault: Fault, texts: Messages) -> Json:
+def said_fault(fault: Fault, speech: Speech) -> Json:
     """A notice as `{"reason", "fault": {"slug", "file", "place", "values"}}`."""
     values = {name: plain(value) for name, value in fault.values.items()}
     return {
-        "reason": texts.fault(fault),
+        "reason": speech.texts.fault(fault),
         "fault": {"slug": fault.slug, "file": fault.file, "place": fault.place, "values": values},
     }

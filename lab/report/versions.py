@@ -18,7 +18,7 @@ from lab.report.document_plain import Json, facts_of, plain
 from lab.report.render import Assets, note_page, read_assets, standalone_note, versions_page
 from lab.report.view import LANGUAGE_NAMES, note, switches
 from lab.report.view_first import answer
-from lab.report.words import Words
+from lab.report.words import Words, sentence
 from lab.store.canonical import readable_json
 from lab.store.files import read_json, write_atomically, writing
 
@@ -144,14 +144,16 @@ def _versions(documents: Sequence[Json], language: str) -> Versions:
 def _version(document: Json, before: Json | None, language: str) -> Version:
     words, name = Words(document, language), f"v{document['report_version']}"
     date = datetime.fromisoformat(document["date"]) if document["date"] else None
-    lines = tuple(Line(_said(one, words)) for one in changes(before, document))
+    lines = tuple(
+        Line(_said(one, words, example=document["decision"]["example_price"])) for one in changes(before, document)
+    )
     files = [
         Link(words.text("versions.note", language=LANGUAGE_NAMES[one]), f"{name}/decision-note.{one}.html")
         for one in LANGUAGES
     ]
     return Version(
         id=name,
-        name=words.text("version", n=document["report_version"]),
+        name=sentence(words.text("version", n=document["report_version"])),
         href=f"{name}/{language}.html",
         date=words.text("measured_on", date=words.messages.date(date)) if date else None,
         answer=answer(document, words),
@@ -160,9 +162,9 @@ def _version(document: Json, before: Json | None, language: str) -> Version:
     )
 
 
-def _said(one: Reason, words: Words) -> str:
+def _said(one: Reason, words: Words, *, example: bool) -> str:
     values = {name: plain(value) for name, value in one.values.items()}
-    return words.messages.text(one.key, **facts_of(values, words.messages))
+    return words.messages.text(one.key, **facts_of(values, words.messages, example=example))
 
 
 def _bytes(page: str) -> bytes:

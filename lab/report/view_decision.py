@@ -81,7 +81,8 @@ def calendar(document: Json, words: Words) -> Section:
 
 def _gate_row(variant: Json, words: Words) -> tuple[Cell, ...]:
     by_name = {gate["gate"]: gate for gate in variant["gates"]}
-    word = words.text("eligible" if variant["eligible"] else "not_eligible")
+    failed = any(gate["result"] == "failed" for gate in variant["gates"])
+    word = words.text("eligible" if variant["eligible"] else "not_eligible" if failed else "still_open")
     cells = [Cell(variant["id"], _under(words.short(variant["id"]), word))]
     for gate in GATES:
         found = by_name.get(gate)

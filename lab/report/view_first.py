@@ -76,7 +76,8 @@ def package_in_words(variant: Json, words: Words) -> str | None:
         return None
     days = (variant["days"] or 0) * (variant["periods"] or 1)
     cards = variant["cards"] or 1
-    what = offer["name"] if variant["example_price"] else words.count("package.cards", cards, name=offer["name"])
+    example = variant["example_price"]
+    what = words.text("package.example") if example else words.count("package.cards", cards, name=offer["name"])
     return words.count("package.days", days, what=what) if days else words.text("package.hourly", what=what)
 
 

@@ -76,11 +76,13 @@ def phases(document: Json, words: Words) -> Section:
         cells.append(Cell(total(one["elapsed_total_s"]), words.count("of_attempts", one["attempts"])))
         rows.append((*_place(one, document, words), *cells))
         reasons += [
-            (name, _why_no_phase(one, name, words)) for name in PHASES if one["phases"][name]["median_s"] is None
+            (words.text(f"phase.{name}"), _why_no_phase(one, name, words))
+            for name in PHASES
+            if one["phases"][name]["median_s"] is None
         ]
     blocks: list[Block] = [Table("phases", words.text("phases.caption"), columns, tuple(rows))]
     if reasons:
-        blocks.append(Lines(_grouped(reasons, words), words.text("phases.missing")))
+        blocks.append(Lines(_grouped(reasons, words), words.text("empty_cells")))
     return Section("phases", words.text("phases.title"), words.text("phases.intro"), tuple(blocks))
 
 
@@ -91,18 +93,22 @@ def memory(document: Json, words: Words) -> Section:
         Column(words.text("column.device")),
         *(Column(words.text(f"memory.{name}"), numeric=True) for name in (*COUNTERS, "host_peak_bytes")),
     )
-    rows = []
+    rows, reasons = [], []
     for one in document["memory"]:
         devices = one["devices"] or [{"device": DASH, "names": [], **dict.fromkeys(COUNTERS)}]
         for device in devices:
-            cells = [
-                Cell(words.size(device[name]), _why(one["missing"][name], words) if device[name] is None else None)
-                for name in COUNTERS
-            ]
+            cells = [Cell(words.size(device[name])) for name in COUNTERS]
             named = Cell(device["device"], ", ".join(device["names"]) or None)
             rows.append((*_place(one, document, words), named, *cells, Cell(words.size(one["host_peak_bytes"]))))
-    table = Table("memory", words.text("memory.caption"), columns, tuple(rows))
-    return Section("memory", words.text("memory.title"), words.text("memory.intro"), (table,))
+            reasons += [
+                (words.text(f"memory.{name}"), _why(one["missing"][name], words))
+                for name in COUNTERS
+                if device[name] is None
+            ]
+    blocks: list[Block] = [Table("memory", words.text("memory.caption"), columns, tuple(rows))]
+    if reasons:
+        blocks.append(Lines(_grouped(reasons, words), words.text("empty_cells")))
+    return Section("memory", words.text("memory.title"), words.text("memory.intro"), tuple(blocks))
 
 
 def _where(document: Json, words: Words) -> tuple[Column, ...]:
@@ -197,13 +203,10 @@ def _why(key: str | None, words: Words) -> str:
 
 
 def _grouped(reasons: Iterable[tuple[str, str]], words: Words) -> tuple[Line, ...]:
-    """Reasons of empty cells, the phases that share one joined."""
+    """Reasons of empty cells, the columns that share one joined."""
     by_reason: dict[str, list[str]] = {}
     for name, why in reasons:
         names = by_reason.setdefault(why, [])
         if name not in names:
             names.append(name)
-    return tuple(
-        Line(words.text("colon", before=words.all_of([words.text(f"phase.{name}") for name in names]), after=why))
-        for why, names in by_reason.items()
-    )
+    return tuple(Line(words.said_of(why, names)) for why, names in by_reason.items())

@@ -122,9 +122,12 @@ def environment(document: Json, words: Words) -> Section:
             for key, values in different.items()
         )
         blocks.append(Table("settings", words.text("environment.different"), columns, rows))
+    outside = document["settings"]["outside_series"]
+    if len(outside) > 1:
+        blocks.append(Text(words.text("environment.whole", names=words.all_of(outside))))
     shared = tuple(Pair(key, words.value(value), mono=True) for key, value in document["settings"]["shared"].items())
     blocks.append(Fold(words.text("environment.shared"), (Pairs(shared),)))
-    blocks.append(_machines(document, words))
+    blocks += _machines(document, words)
     return Section("environment", words.text("environment.title"), words.text("environment.intro"), tuple(blocks))
 
 
@@ -221,11 +224,13 @@ def _rule(one: Json, words: Words) -> str:
     return f"{one['id']}: {one['column']} {one['operator']} {one['value']}"
 
 
-def _machines(document: Json, words: Words) -> Block:
+def _machines(document: Json, words: Words) -> tuple[Block, ...]:
+    """Facts in which machines differ, in sight; everything observed, folded."""
     machines = document["environments"]
     if not machines:
-        return Text(words.text("environment.none"))
+        return (Text(words.text("environment.none")),)
     keys = sorted({key for one in machines for key in one["facts"]})
+    differing = [key for key in keys if len({one["facts"].get(key) for one in machines}) > 1]
     columns = (
         Column(words.text("column.fact")),
         *(Column(one["fingerprint"], words.all_of(one["variants"]) or None) for one in machines),
@@ -234,14 +239,13 @@ def _machines(document: Json, words: Words) -> Block:
         Cell(words.text("environment.devices")),
         *(Cell(", ".join(one["device_names"]) or DASH) for one in machines),
     )
-    several = len(machines) > 1
-    rows = [devices]
-    for key in keys:
-        values = [one["facts"].get(key) for one in machines]
-        differs = words.text("environment.differs") if several and len(set(values)) > 1 else None
-        rows.append((Cell(key, differs, mono=True), *(Cell(value or DASH) for value in values)))
-    return Fold(words.count("environment.machines", len(machines)),
-                (Table("machines", words.text("environment.caption"), columns, tuple(rows)),))  # fmt: skip
+    rows = {key: (Cell(key, mono=True), *(Cell(one["facts"].get(key) or DASH) for one in machines)) for key in keys}
+    whole = Table("machines", words.text("environment.caption"), columns, (devices, *rows.values()))
+    fold = Fold(words.count("environment.machines", len(machines)), (whole,))
+    if not differing:
+        return (fold,)
+    apart = tuple(rows[key] for key in differing)
+    return (Table("machines-differ", words.text("environment.differ"), columns, (devices, *apart)), fold)
 
 
 def _warnings(document: Json, words: Words) -> list[str]:
@@ -250,7 +254,7 @@ def _warnings(document: Json, words: Words) -> list[str]:
     for variant in document["variants"]:
         for one in variant["warnings"]:
             by_text.setdefault(words.say(one), []).append(variant["id"])
-    of_variants = [words.text("colon", before=words.all_of(names), after=said) for said, names in by_text.items()]
+    of_variants = [words.said_of(said, names) for said, names in by_text.items()]
     declared = sum(1 for one in document["attempts"] if one["declared"])
     changed = [words.count("limits.declared", declared)] if declared else []
     return own + of_variants + changed

@@ -45,7 +45,8 @@ class Words:
     def say(self, entry: Json) -> str:
         """A reason of the document, `{"message": {"key", "values"}}`, in this language."""
         message = entry["message"]
-        return self.messages.text(message["key"], **facts_of(message["values"], self.messages))
+        example = message.get("example_price", False)
+        return self.messages.text(message["key"], **facts_of(message["values"], self.messages, example=example))
 
     def say_fault(self, entry: Json) -> str:
         """A notice of the document, `{"fault": {...}}`, in this language."""
@@ -87,6 +88,10 @@ class Words:
     def all_of(self, names: Iterable[str]) -> str:
         """Names joined as a sentence of the language does ("a, b and c")."""
         return format_list(list(names), locale=_LIST_LOCALES[self.language])
+
+    def said_of(self, remark: str, names: Iterable[str]) -> str:
+        """A remark with whom it is about: "This phase was not needed (install and compile)."."""
+        return self.text("said_of", what=remark.rstrip("."), names=self.all_of(names))
 
     def price(self, amount: str | None, currency: str | None, *, example: bool) -> str:
         """An amount with its currency, marked when it comes from an example catalogue; a dash when absent."""

@@ -102,7 +102,8 @@ def judged(judgement: Judgement) -> Shown:
         lines = [_summary_line(summary, words) for summary in summaries]
         lines += ["", *(answer_lines(decision, words))]
         lines += [words.text("screen.altered", attempt=one) for one in judgement.altered]
-        lines += [words.fault(one) for one in judgement.faults]
+        if judgement.fault:
+            lines.append(words.fault(judgement.fault))
         return "\n".join(lines)
 
     data = {

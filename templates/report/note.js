@@ -116,7 +116,8 @@
       var button = document.createElement("button");
       button.type = "button";
       button.title = tools.dataset.sort;
-      while (head.firstChild) { button.appendChild(head.firstChild); }
+      /* The label stays outside: Chromium leaves buttons out of the header that it repeats on each printed page. */
+      button.setAttribute("aria-label", tools.dataset.sort + " " + head.firstElementChild.textContent);
       head.appendChild(button);
       button.addEventListener("click", function () {
         var down = head.getAttribute("aria-sort") === "ascending";

@@ -144,7 +144,7 @@ def test_the_attempts_table_sorts_and_filters_by_keyboard(browser: Browser, repo
     """H4: buttons in the header, a search field, and a count that is spoken."""
     page, _ = _open(browser, report / "v1/en.html")
     first = "document.querySelector('#attempts-table-table tbody tr').textContent"
-    page.locator("#attempts-table-table thead button", has_text="duration").focus()
+    page.get_by_role("button", name="Sort by duration").focus()
     page.keyboard.press("Enter")
     assert "23.99" in page.evaluate(first)
     page.keyboard.press("Enter")

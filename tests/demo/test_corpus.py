@@ -195,7 +195,7 @@ def test_split_parts_by_the_sha256_of_the_id_and_drops_near_duplicates(items: li
         return bool(a & b) and len(a & b) / len(a | b) >= 0.5
 
     assert set(parts.tuning) == {item for item in items if item not in pool and not any(near(item, p) for p in pool)}
-    order.shuffle(items)  # type: ignore[attr-defined]
+    order.shuffle(items)  # type: ignore[attr-defined]  # hypothesis types it as object
     assert split(items) == parts
 
 

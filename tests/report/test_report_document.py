@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from lab.messages import messages
 from lab.model.reason import reason
-from lab.report.document_plain import amount, facts_of, said
+from lab.report.document_plain import Speech, amount, facts_of, said
+from lab.report.words import Words
 
 
 def test_the_document_has_the_keys_of_the_contract() -> None:
@@ -124,11 +125,18 @@ def test_settings_in_which_variants_differ_are_listed() -> None:
 @given(st.decimals(min_value=0, max_value=10**6, places=3))
 def test_an_amount_in_a_reason_comes_back_to_the_cent(value: Decimal) -> None:
     """Through JSON and back, money is shown as `lab.messages` shows it."""
-    entry = json.loads(
-        json.dumps(
-            said(reason("report.change.committed.appeared", variant="b8", after=value, currency="USD"), messages("fr"))
-        )
-    )
+    change = reason("report.change.committed.appeared", variant="b8", after=value, currency="USD")
+    entry = json.loads(json.dumps(said(change, Speech(messages("fr")))))
     facts = facts_of(entry["message"]["values"], messages("fr"))
     assert facts["after"] == messages("fr").number(value, 2)
     assert Decimal(amount(value) or "0") == value.quantize(Decimal("0.01"), "ROUND_HALF_UP")
+
+
+def test_a_reason_made_from_an_example_price_says_so_in_every_language() -> None:
+    """The mark travels with the amount, also within a sentence."""
+    example = made.document(made.campaign(example=True))
+    first = example["decision"]["reasons"][0]
+    assert "110.00 USD (example price)" in first["reason"]
+    assert first["message"]["example_price"] is True
+    assert "110,00 USD (prezzo di esempio)" in Words(example, "it").say(first)
+    assert "example" not in made.document(made.campaign())["decision"]["reasons"][0]["reason"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import report_campaigns as made
 
 from lab.messages import LANGUAGES
-from lab.report import view, view_first
+from lab.model.protocol import ExclusionRule
+from lab.report import view, view_first, view_record
+from lab.report.blocks import Lines, Table
 from lab.report.words import Words
 
 
@@ -106,3 +109,33 @@ def test_every_campaign_can_be_said_in_every_language(language: str, campaign: A
     assert note.answer.endswith(".")
     assert len(note.figures) == 4
     assert all(section.blocks for section in note.sections)
+
+
+def test_what_differs_between_machines_is_in_sight() -> None:
+    """Two machines are never shown as one: every fact that differs has its row outside the fold."""
+    campaign = made.campaign()
+    first = next(iter(campaign.environments.values()))
+    other = replace(first, fingerprint="0123456789abcdef", facts={**first.facts, "torch": "2.12.0"})
+    records = tuple(
+        replace(one, attempt=replace(one.attempt, environment=other.fingerprint))
+        if one.attempt.variant == "b8"
+        else one
+        for one in campaign.records
+    )
+    both = {**campaign.environments, other.fingerprint: other}
+    document = made.document(replace(campaign, environments=both, records=records))
+    section = view_record.environment(document, Words(document, "en"))
+    (table,) = [one for one in section.blocks if isinstance(one, Table) and one.id == "machines-differ"]
+    assert [[cell.text for cell in row] for row in table.rows[1:]] == [["torch", "2.12.0", "2.13.0"]]
+
+
+def test_an_exclusion_and_a_declared_row_are_said() -> None:
+    """What is left out has its section; what nobody verified is named."""
+    campaign = made.campaign(protocol=made.protocol(exclusion_rules=(ExclusionRule("slow", "elapsed_s", ">", "50"),)))
+    records = (replace(campaign.records[0], declared=True), *campaign.records[1:])
+    document = {**made.document(replace(campaign, records=records)), "report_version": 1}
+    note = view.note(document, "en")
+    assert "exclusions" in [one.id for one in note.sections]
+    limits = next(one for one in note.sections if one.id == "limits")
+    said = [line.text for block in limits.blocks if isinstance(block, Lines) for line in block.items]
+    assert any(text.startswith("1 attempt is declared, not verified") for text in said)

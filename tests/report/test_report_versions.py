@@ -83,7 +83,7 @@ def test_one_changed_prediction_is_a_new_version_that_names_the_attempt(tmp_path
     assert keys["report.change.accepted"]["after"] == 4
     index = (tmp_path / "report" / "index.en.html").read_text(encoding="utf-8")
     assert f"The predictions of attempt {attempt} changed" in index
-    assert index.index("version 2") < index.index("version 1")
+    assert index.index("Version 2") < index.index("Version 1")
 
 
 def test_changes_name_both_values() -> None:

@@ -197,10 +197,16 @@ def _traces(go: Any, row: _Row, y: int, columns: int) -> list[Any]:  # noqa: ANN
         found.append(
             go.Scatter(
                 x=[columns - place // _CROSSES_HIGH for place in range(len(marked))],
-                y=[y + 0.2 * (1 - place % _CROSSES_HIGH) for place in range(len(marked))],
+                y=[y + 0.2 * _centred(place, len(marked)) for place in range(len(marked))],
                 mode="markers", xaxis="x2", meta=style.INK, text=[style.shown(one) for one in marked],
                 hovertemplate=style.shown(row.id) + "<br>%{text}<extra></extra>",
                 marker={"symbol": "x-thin", "size": 8, "line": {"width": 2}},
             )
         )  # fmt: skip
     return found
+
+
+def _centred(place: int, count: int) -> float:
+    """How many steps above the middle of its column the cross at `place` stands."""
+    in_column = min(count - place // _CROSSES_HIGH * _CROSSES_HIGH, _CROSSES_HIGH)
+    return (in_column - 1) / 2 - place % _CROSSES_HIGH

@@ -8,6 +8,7 @@ any of this cannot be had, the workbook is left alone and the rows go to a file 
 from __future__ import annotations
 
 import io
+import math
 import stat
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -136,6 +137,8 @@ def _cells_of(
                     notices.append(
                         fault("cell-text-cut", file=path.name, column=name, row=str(row[key]), size=len(value))
                     )
+            elif isinstance(value, float) and not math.isfinite(value):
+                cells[name] = None  # NaN is no measure; its reason is in missing_reason
             elif value is None or isinstance(value, bool | int | float):
                 cells[name] = value
         made.append(cells)

@@ -149,8 +149,8 @@ def amount(cell: Cell, *, wanted: str, language: str) -> Decimal:
 @lru_cache
 def _boolean_words(language: str) -> dict[str, bool]:
     words = messages(language)
-    listed = {one.strip().casefold(): True for one in words.text("cell.true_words").split(";")}
-    listed.update({one.strip().casefold(): False for one in words.text("cell.false_words").split(";")})
+    listed = {one.strip().casefold(): True for one in words.text("cell.true_words").split("/")}
+    listed.update({one.strip().casefold(): False for one in words.text("cell.false_words").split("/")})
     return {**listed, _TRUE.casefold(): True, _FALSE.casefold(): False, "1": True, "0": False}
 
 

@@ -42,7 +42,7 @@ class Formulas:
         def priced(value: str) -> str:
             return f"=IF({open_},{dash},IF({count}<>1,{dash},{value}))"
 
-        hours = f"INDEX(window_hours,MATCH({at['variant']},window_variant,0))"
+        hours = _of("window_hours", "window_variant", at["variant"])
         covers = f"IF({hours}<={at['covers_hours']},{self._word('word.yes')},{self._word('word.no')})"
         return {
             "cards": priced(f"SUMIFS(offer_cards,{match})*{at['lots']}"),
@@ -73,7 +73,9 @@ class Formulas:
         Local times alone would be an hour off across a clock change: `zone_from` and `zone_ahead` hold the changes.
         """
         at = _cells(WINDOWS, row, first)
-        own = f'((task_variant={at["window_variant"]})+(task_variant="")>0)*ISNUMBER(task_start)*ISNUMBER(task_end)'
+        own = (
+            f'(EXACT(task_variant,{at["window_variant"]})+(task_variant="")>0)*ISNUMBER(task_start)*ISNUMBER(task_end)'
+        )
         unknown = self._word("word.unknown")
         start, end = at["window_start"], at["window_end"]
         ahead = f"LOOKUP({end},zone_from,zone_ahead)-LOOKUP({start},zone_from,zone_ahead)"
@@ -86,40 +88,40 @@ class Formulas:
     def summary(self, row: int, columns: Table = SUMMARY) -> dict[str, str]:
         """Counts, durations and costs of one line of `summary`; durations of accepted, not excluded attempts."""
         at = _cells(columns, row, 1)
-        group = f"attempts_variant,{at['variant']},attempts_corpus,{at['corpus']}"
-        same = f"(attempts_variant={at['variant']})*(attempts_corpus={at['corpus']})"
+        same = f"EXACT(attempts_variant,{at['variant']})*EXACT(attempts_corpus,{at['corpus']})"
         if "seed" in at:
-            group += f",attempts_seed,{at['seed']}"
             same += f'*(attempts_seed={at["seed"]})*(attempts_seed<>"")'
-        yes = [quoted(one.strip()) for one in self.words.text("cell.true_words").split(";")]
+        yes = [quoted(one.strip()) for one in self.words.text("cell.true_words").split("/")]
         excluded = "+".join(f"(attempts_excluded={one})" for one in ("TRUE", *yes))
         counted = f'{same}*(attempts_verdict="accepted")*(({excluded})=0)*ISNUMBER(attempts_duration)'
-        failed = "+".join(
-            f'COUNTIFS({group},attempts_outcome,"{one}")' for one in ("failed", "out_of_memory", "timed_out")
-        )
-        delivered = "+".join(
-            f"COUNTIFS(deliverable_variant,{at['variant']},deliverable_accepted,{one})" for one in ("TRUE", *yes)
-        )
-        stated = f'COUNTIFS(deliverable_variant,{at["variant"]},deliverable_accepted,"<>")'
-        chosen = f"MATCH({at['variant']},choice_variant,0)"
+        failed = "+".join(f'(attempts_outcome="{one}")' for one in ("failed", "out_of_memory", "timed_out"))
+        own = f"EXACT(deliverable_variant,{at['variant']})"
+        taken = "+".join(f"(deliverable_accepted={one})" for one in ("TRUE", *yes))
+        stated = f'SUMPRODUCT({own}*(deliverable_accepted<>""))'
         committed, accepted = at["committed"], at["accepted_deliverables"]
         dash = quoted(DASH)
         return {
-            "attempts": f"=COUNTIFS({group})",
-            "accepted_attempts": f'=COUNTIFS({group},attempts_verdict,"accepted")',
-            "failed_attempts": f"={failed}",
+            "attempts": f"=SUMPRODUCT({same})",
+            "accepted_attempts": f'=SUMPRODUCT({same}*(attempts_verdict="accepted"))',
+            "failed_attempts": f"=SUMPRODUCT({same}*({failed}))",
             "median_s": f"{{=IF(SUM({counted})=0,{dash},MEDIAN(IF({counted},attempts_duration)))}}",
             "min_s": f"{{=IF(SUM({counted})=0,{dash},MIN(IF({counted},attempts_duration)))}}",
             "max_s": f"{{=IF(SUM({counted})=0,{dash},MAX(IF({counted},attempts_duration)))}}",
-            "committed": f"=IFERROR(INDEX(choice_committed,{chosen}),{dash})",
-            "currency": f"=IFERROR(INDEX(choice_currency,{chosen}),{dash})",
-            "accepted_deliverables": f"=IF({stated}=0,{self._word('word.not_stated')},{delivered})",
+            "committed": f"=IFERROR({_of('choice_committed', 'choice_variant', at['variant'])},{dash})",
+            "currency": f"=IFERROR({_of('choice_currency', 'choice_variant', at['variant'])},{dash})",
+            "accepted_deliverables": f"=IF({stated}=0,{self._word('word.not_stated')},SUMPRODUCT({own}*(({taken})>0)))",
             "cost_per_validated_corpus": (
                 f"=IF(NOT(ISNUMBER({committed})),{dash},IF(NOT(ISNUMBER({accepted})),"
                 f"{self._word('word.not_stated')},IF({accepted}=0,{self._word('word.undefined')},"
                 f"ROUND({committed}/{accepted},2))))"
             ),
         }
+
+
+def _of(values: str, names: str, cell: str) -> str:
+    """The value beside the name that is exactly this one: `MATCH` and `COUNTIFS` take `B1` for `b1`, `01` for `1`."""
+    place = f"SUMPRODUCT(EXACT({names},{cell})*(ROW({names})-MIN(ROW({names}))+1))"
+    return f"INDEX({values},IF(SUMPRODUCT(EXACT({names},{cell})*1)=1,{place},NA()))"
 
 
 def _cells(table: Table, row: int, first: int) -> dict[str, str]:

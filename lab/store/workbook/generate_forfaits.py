@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lab.calcul_forfaits import Offer
 from lab.model.catalogue import PackageChoice
@@ -17,6 +18,11 @@ from lab.store.workbook.values import choice_values, span
 _MARGIN = 2  # width of the column that carries section titles, so that no title stands in a table's column
 _FIRST = 2  # tables of `forfaits` begin in column B
 _BLANK_CHOICES = 4
+# Without a manifest variant and card are typed in.
+_OPEN_CHOICES = replace(
+    CHOICES,
+    columns=tuple(replace(one, filler="person") if one.filler == "manifest" else one for one in CHOICES.columns),
+)
 _CALENDAR_HEADER = 4
 _WINDOWS_FIRST = len(CALENDAR.columns) + 2
 
@@ -46,7 +52,7 @@ def forfaits_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
                 **{name: Formula(text, values[name]) for name, text in texts.items()},
             }
         )  # fmt: skip
-    last = page.table(CHOICES, header, _FIRST, rows)
+    last = page.table(CHOICES if choices else _OPEN_CHOICES, header, _FIRST, rows)
     page.checks(CHOICES, header, _FIRST, last)
     names_of_choices = {
         "choice_variant": "variant", "choice_committed": "committed", "choice_currency": "currency",

@@ -43,7 +43,7 @@ def protocol_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
         sheet.write_rich_string(
             row - 1, 2, bold, label, styles.get(), f"\n{meaning}", styles.filled("formula", wrap=True)
         )  # fmt: skip
-        example = styles.get(text_wrap=True, indent=1, font_color=QUIET, border=1, border_color=LINE)
+        example = styles.get(text_wrap=True, align="left", indent=1, font_color=QUIET, border=1, border_color=LINE)
         sheet.write_string(row - 1, 3, words.text(f"field.{spec.name}.example"), example)
         rule = _rule(spec, frame)
         sheet.data_validation(row - 1, 1, row - 1, 1, {**rule, **page.prompt(spec.name)})

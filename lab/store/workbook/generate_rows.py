@@ -10,8 +10,8 @@ from lab.store.workbook.page import GROWS_TO, Page
 from lab.store.workbook.tables import DELIVERABLES, RESULTS
 
 HEADER = 4  # the row of the headers on every sheet of one table
-# Where a printed page of raw-results ends: identity, phases, memory and ids, verdict, evidence.
-_PAGE_ENDS = ("elapsed_s", "peak_allocated_bytes", "ids_match", "exclusion_reason")
+# Where a printed page of raw-results ends: identity, phases, memory and ids, verdict, evidence, remarks.
+_PAGE_ENDS = ("elapsed_s", "peak_allocated_bytes", "ids_match", "exclusion_reason", "seal")
 _NAMES = {
     "attempts_variant": "variant", "attempts_corpus": "corpus", "attempts_seed": "seed", "attempts_outcome": "outcome",
     "attempts_duration": "duration_s", "attempts_verdict": "corpus_accepted", "attempts_excluded": "excluded",

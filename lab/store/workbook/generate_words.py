@@ -40,7 +40,7 @@ def read_me_sheet(page: Page, frame: Frame) -> None:
     row = 1
     for key in ("readme.what", "readme.how"):
         sheet.merge_range(row, 0, row, len(_WIDTHS) - 1, words.text(key), styles.plain())
-        sheet.set_row(row, 33)
+        sheet.set_row(row, 20 if len(words.text(key)) <= sum(_WIDTHS) else 34)
         row += 1
     row += 1
     headers = ("", words.text("readme.sheet"), words.text("readme.who"), words.text("readme.job"))
@@ -52,7 +52,7 @@ def read_me_sheet(page: Page, frame: Frame) -> None:
         job = words.text(f"readme.job.{name}")
         sheet.set_row(row, 19 if len(job) <= _WIDTHS[3] else 34)
         sheet.write_number(row, 0, number, look)
-        link = styles.get(font_color=LINK, underline=1, indent=1, border=1, border_color=LINE)
+        link = styles.get(font_color=LINK, underline=1, align="left", indent=1, border=1, border_color=LINE)
         sheet.write_url(row, 1, f"internal:'{name}'!A1", link, name)
         sheet.write_string(row, 2, words.text(f"readme.who.{filler}"), look)
         sheet.write_string(row, 3, job, look)
@@ -63,7 +63,7 @@ def read_me_sheet(page: Page, frame: Frame) -> None:
         row += 1
         sheet.write_blank(row, 0, None, styles.get(border=0))
         sheet.write_string(row, 1, words.text(f"readme.cell.{filler}"), styles.filled(filler))
-        sheet.write_string(row, 2, words.text(f"readme.cell.{filler}.meaning"), styles.plain(wrap=False))
+        sheet.write_string(row, 2, words.text(f"readme.cell.{filler}.meaning"), styles.get(align="left", indent=1))
     row += 2
     sheet.write_string(row, 0, words.text("readme.send"), styles.section())
     sheet.merge_range(row + 1, 0, row + 1, len(_WIDTHS) - 1, words.text("readme.send.text"), styles.plain())

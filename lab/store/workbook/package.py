@@ -12,6 +12,7 @@ import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,11 @@ def parsed(data: bytes, shown: str, part: str) -> Element:
 
 def local(element: Element) -> str:
     """The name of an element without its namespace: Strict and Transitional files differ in nothing else here."""
-    tag = element.tag
+    return _local_name(element.tag)
+
+
+@lru_cache(512)
+def _local_name(tag: object) -> str:
     return tag.rsplit("}", 1)[-1] if isinstance(tag, str) else ""
 
 

@@ -19,6 +19,7 @@ from lab.store.workbook.tables import Table, TableColumn
 GROWS_TO = 20_000  # rows for which drop-downs and formulas are ready
 HEADER_HEIGHT = 33
 _NOTE_WIDTH, _NOTE_LINE, _NOTE_CHARACTERS = 300, 17, 44
+_LINE, _MOST_LINES = 15, 12
 _LONGEST_PROMPT, _LONGEST_PROMPT_TITLE = 250, 31  # what spreadsheets show of a prompt
 
 Values = Mapping[str, object]
@@ -52,6 +53,7 @@ class Page:
         """Add the sheet `name` to `book`; `lists`: the lists that drop-downs take are in it too."""
         self.book, self.name, self.styles, self.words, self.lists = book, name, styles, words, lists
         self.sheet = book.add_worksheet(name)
+        self._widths: dict[int, int] = {}  # column -> characters
         self.sheet.hide_gridlines(2)
         self.sheet.set_comments_author("GPU Decision Lab")
 
@@ -87,7 +89,19 @@ class Page:
             for index in range(last - row):
                 value = rows[index].get(one.name) if index < len(rows) else None
                 self.value(row + 1 + index, at, one, value)
+        for index, values in enumerate(rows):
+            self._height(table, row + 1 + index, column, values)
         return last
+
+    def _height(self, table: Table, row: int, column: int, values: Values) -> None:
+        """Room for the longest wrapped text of a row: not every program fits heights by itself."""
+        lines = 1
+        for at, one in enumerate(table.columns, start=column):
+            if one.kind == "text" and one.filler != "formula" and not one.one_line:
+                room = self._widths.get(at, one.width) - 3
+                lines = max(lines, math.ceil(len(str(values.get(one.name) or "")) / room))
+        if lines > 1:
+            self.sheet.set_row(row - 1, _LINE * min(lines, _MOST_LINES))
 
     def value(self, row: int, column: int, spec: TableColumn, value: object, look: Any = None) -> None:  # noqa: ANN401  (xlsxwriter)
         """One data cell; None is an empty one."""
@@ -124,6 +138,7 @@ class Page:
         """Column widths; `typed_below`: rows typed below the table keep text as text."""
         for number, one in enumerate(table.columns, start=column - 1):
             self.sheet.set_column(number, number, one.width, self.styles.below(one) if typed_below else None)
+            self._widths[number + 1] = one.width
 
     def columns_named(self, table: Table, row: int, column: int, names: Mapping[str, str], last: int) -> None:
         """Define workbook names over columns of a table, from its first data row on: name -> field."""

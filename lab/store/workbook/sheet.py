@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from lxml import etree
@@ -100,7 +101,7 @@ class Book:
             if local(element) != "c":
                 continue
             address = element.get("r")
-            column = place(address)[1] if address else column + 1
+            column = _column(address.rstrip("0123456789")) if address else column + 1
             if len(element):
                 cell = self._cell(element, number, column)
                 if cell is not None:
@@ -187,10 +188,18 @@ def place(address: str) -> tuple[int, int]:
     found = _ADDRESS.fullmatch(address.replace("$", ""))
     if not found:
         raise ValueError(address)
+    return int(found[2]), _column(found[1])
+
+
+@lru_cache(1024)
+def _column(name: str) -> int:
+    """The number of a column from its letters; raises ValueError for anything else."""
+    if not (name.isascii() and name.isalpha() and name.isupper()):
+        raise ValueError(name)
     column = 0
-    for letter in found[1]:
+    for letter in name:
         column = column * 26 + ord(letter) - ord("A") + 1
-    return int(found[2]), column
+    return column
 
 
 def span(reference: str) -> tuple[int, int, int, int]:

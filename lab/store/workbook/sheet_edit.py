@@ -6,7 +6,6 @@ Everything else in the part stays: rows, styles, validations, extensions. Where 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +13,6 @@ from lxml import etree
 
 from lab.errors import Fault
 from lab.store.workbook.cell_text import escaped
-from lab.store.workbook.cells import is_blank
 from lab.store.workbook.locate import Located, locate
 from lab.store.workbook.package import Element, Package, local
 from lab.store.workbook.sheet import Book, letters, place, span
@@ -90,11 +88,6 @@ class SheetEdit:
     def _check_free(self, first: int, last: int) -> None:
         sheet, columns = self.located.sheet, set(self.located.columns.values())
         left, right = min(columns), max(columns)
-        for row in range(first, last + 1):
-            for column in range(left, right + 1):
-                cell = sheet.cell(row, column)
-                if not is_blank(cell):
-                    raise UnsafeLayoutError("append-cells-in-the-way", sheet.at(row, column))
         for top, begin, bottom, end in sheet.merged:
             if top <= last and bottom >= first and begin <= right and end >= left:
                 raise UnsafeLayoutError("append-merged", sheet.at(top, begin))
@@ -256,7 +249,7 @@ def _fill(cell: Element, value: Scalar) -> None:
     cell.set("r", address)
     if style is not None:
         cell.set("s", style)
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+    if value is None:
         return
     if isinstance(value, bool):
         cell.set("t", "b")

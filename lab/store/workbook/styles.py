@@ -67,7 +67,7 @@ class Styles:
     def cell(self, column: TableColumn, filler: Filler | None = None) -> Format:
         """A data cell of a table's column."""
         align: Literal["left", "right"] = "right" if column.kind in _RIGHT else "left"
-        wrap = column.kind == "text" and column.filler in {"person", "tool"}
+        wrap = column.kind == "text" and column.filler in {"person", "tool"} and not column.one_line
         return self.filled(filler or column.filler, number_format(column), align, wrap=wrap)
 
     def below(self, column: TableColumn) -> Format:

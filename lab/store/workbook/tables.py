@@ -19,7 +19,8 @@ Filler = Literal["person", "tool", "formula", "manifest"]
 class TableColumn:
     """One column: its field name (the header), what a cell holds, who fills it, unit, closed list, width in characters.
 
-    `values` names the list of the drop-down (`list_<values>` in the workbook), `least` the smallest number allowed.
+    `values` names the list of the drop-down (`list_<values>` in the workbook), `least` the smallest number allowed,
+    `one_line` keeps long texts from making tall rows.
     """
 
     name: str
@@ -30,6 +31,7 @@ class TableColumn:
     choices: tuple[str, ...] = ()
     values: str | None = None
     least: float | None = None
+    one_line: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Table:
 _FREE_TEXT = {"exclusion_reason", "missing_reason", "notes"}
 _RESULT_WIDTHS = {
     "attempt_id": 50, "started_at": 33, "parameters": 46, "exclusion_reason": 30, "environment": 20,
-    "predictions_path": 40, "predictions_sha256": 24, "seal": 24, "missing_reason": 46, "notes": 40, "variant": 16,
+    "predictions_path": 40, "predictions_sha256": 24, "seal": 24, "missing_reason": 90, "notes": 40, "variant": 16,
     "corpus": 18, "outcome": 16, "corpus_accepted": 17, "metric": 16,
 }  # fmt: skip
 _RESULT_VALUES = {"variant": "variants", "corpus": "corpora", "outcome": "outcomes", "corpus_accepted": "verdicts"}
@@ -66,7 +68,7 @@ def _result_columns() -> tuple[TableColumn, ...]:
             TableColumn(
                 column.name, kind, "person" if column.owner == "declared" else "tool",
                 _RESULT_WIDTHS.get(column.name, max(11, len(column.name) + 5)), column.unit, column.choices,
-                "yes_no" if kind == "boolean" else _RESULT_VALUES.get(column.name), least,
+                "yes_no" if kind == "boolean" else _RESULT_VALUES.get(column.name), least, one_line=True,
             )
         )  # fmt: skip
     return tuple(made)
@@ -134,13 +136,16 @@ _OFFER_UNITS = {
     "minimum_hours": "h",
 }  # fmt: skip
 
+_OFFER_WIDTHS = {"source": 28, "region": 14, "spot": 14, "price": 14}  # those that no other table of the sheet sets
+
 CATALOGUE = Table(
     "catalogue",
     "forfaits",
     (
         *(
             TableColumn(
-                name, _OFFER_KINDS.get(name, "id"), "person", max(14, len(name) + 5), _OFFER_UNITS.get(name),
+                name, _OFFER_KINDS.get(name, "id"), "person", _OFFER_WIDTHS.get(name, len(name) + 5),
+                _OFFER_UNITS.get(name),
                 tuple(MODELS) if name == "model" else (),
                 {"model": "models", "spot": "yes_no"}.get(name),
                 0 if _OFFER_KINDS.get(name) in {"integer", "number", "amount"} else None,

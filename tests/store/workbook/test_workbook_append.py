@@ -26,7 +26,7 @@ from lab.store.workbook import (
 )
 
 SHEET, TABLE, MAIN = "xl/worksheets/sheet3.xml", "xl/tables/table1.xml", "xl/workbook.xml"
-NEW = attempt("b4", 2, notes="@SUM(A1)", missing_reason="=1+1", metric_value=0.1 + 0.2, outcome="completed")
+NEW = attempt("b4", 2, notes="@SUM(A1)", missing_reason="=1+1", metric_value=0.3, outcome="completed")
 
 
 @pytest.fixture
@@ -100,12 +100,12 @@ def test_charts_images_own_sheets_and_extensions_survive(path: Path) -> None:
         book["raw-results"].add_chart(chart, "C30")
 
     edited(path, change)
-    name = next(
-        one
-        for one, data in parts(path).items()
-        if (one.startswith("xl/worksheets/") and b"attempt" in data) or one == SHEET
+    name = "xl/worksheets/sheet3.xml"
+    extension = (
+        b'<extLst><ext uri="{CCE6A557-97BC-4b89-ADB6-D9C93CAAB3DF}" '
+        b'xmlns:x14="http://schemas.microsoft.com/office/spreadsheetml/2009/9/main">'
+        b'<x14:dataValidations count="0"/></ext></extLst>'
     )
-    extension = b'<extLst><ext uri="{CCE6A557-97BC-4b89-ADB6-D9C93CAAB3DF}" xmlns:x14="http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"><x14:dataValidations count="0"/></ext></extLst>'
     sheet = parts(path)[name].replace(b"</worksheet>", extension + b"</worksheet>")
     rezipped(path, {name: sheet, "xl/threadedComments/threadedComment1.xml": b"<ThreadedComments/>"})
     before = parts(path)
@@ -278,7 +278,7 @@ def _signed(path: Path) -> None:
         (_empty, "workbook-empty"),
         (_csv, "workbook-other-format"),
         (_totals, "append-totals-row"),
-        (_merged, "append-no-table"),
+        (_merged, "append-merged"),
         (_renamed, "append-no-table"),
         (_no_addresses, "append-no-addresses"),
         (_signed, "append-signed-or-macros"),
@@ -316,17 +316,17 @@ def test_a_macro_workbook_is_never_written(path: Path) -> None:
     assert (result.fault and result.fault.slug, path.read_bytes()) == ("workbook-not-xlsx", before)
 
 
-def test_a_note_below_the_table_is_not_written_over(path: Path) -> None:
-    """Something stands where the second new row would go: nothing is written (W8)."""
+def test_a_column_of_a_person_s_own_is_left_to_them(path: Path) -> None:
+    """Formulas that someone filled down beside the table stay, and the new rows go where they belong."""
 
     def change(book: Workbook) -> None:
-        book["deliverables"]["B19"].value = None
-        book["deliverables"]["A10"].value = "archive"
+        for row in range(5, 30):
+            book["deliverables"][f"F{row}"] = f"=LEN(A{row})"
 
     edited(path, change)
-    result = append_deliverables(path, [Deliverable("tickets", "b4")], "en")
-    assert result.fault is None
-    assert read_workbook(path, manifest()).deliverables[-1] == Deliverable("tickets", "b4")
+    assert append_deliverables(path, [Deliverable("archive", "b4")], "en").fault is None
+    assert read_workbook(path, manifest()).deliverables[-1] == Deliverable("archive", "b4")
+    assert load_workbook(path)["deliverables"]["F8"].value == "=LEN(A8)"
 
 
 def test_judged_cells_that_cannot_be_written_go_beside_too(path: Path) -> None:

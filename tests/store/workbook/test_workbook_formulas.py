@@ -13,7 +13,7 @@ from workbook_sample import PARIS, attempt, content, converted, manifest, withou
 
 from lab.calcul_forfaits import Offer
 from lab.messages import DASH, LANGUAGES, messages
-from lab.model.catalogue import CalendarTask
+from lab.model.catalogue import CalendarTask, PackageChoice
 from lab.model.decision import Summary
 from lab.store.workbook import WorkbookContent, write_workbook
 
@@ -87,6 +87,23 @@ def test_the_summary_says_in_words_what_has_no_number(recalculated: SimpleNamesp
     assert rows["h100"] == [
         0, 0, 0, DASH, DASH, DASH, words.text("word.no_package"), DASH, words.text("word.not_stated"), DASH,
     ]  # fmt: skip
+
+
+def test_names_that_a_spreadsheet_takes_for_each_other_are_told_apart(tmp_path: Path, soffice: str) -> None:
+    """`01` is not `1`, `B1` is not `b1`: counted one by one, as exactly as ids are compared everywhere."""
+    names = dict.fromkeys(("1", "01", "b1", "B1"), "rtx-4090")
+    rows = tuple(
+        replace(attempt(name, 1), attempt_id=f"{name}-{number}") for number, name in enumerate(["01", "B1", "B1"])
+    )
+    made = tmp_path / "campaign.xlsx"
+    choices = tuple(PackageChoice(name, "rtx-4090", 7, lots) for lots, name in enumerate(names, start=1))
+    held = WorkbookContent(rows=rows, choices=choices, offers=content().offers)
+    write_workbook(made, held, manifest("en", names))
+    sheet = load_workbook(converted(soffice, without_results(made), "xlsx", tmp_path / "out"), data_only=True)[
+        "summary"
+    ]
+    found = {sheet[f"A{row}"].value: (sheet[f"C{row}"].value, sheet[f"I{row}"].value) for row in range(5, 9)}
+    assert found == {"1": (0, 110), "01": (1, 220), "b1": (0, 330), "B1": (2, 440)}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

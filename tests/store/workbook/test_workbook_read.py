@@ -36,7 +36,7 @@ def set_cell(sheet: str, address: str, value: object) -> Callable[[Workbook], No
 # --- saved by another program -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", ["fr"])
 def test_a_file_saved_by_libreoffice_reads_the_same(tmp_path: Path, soffice: str, language: str) -> None:
     """Booleans as formulas, other styles, freeze panes gone: the same content (W9)."""
     made = write(tmp_path / "campaign.xlsx", language)
@@ -55,7 +55,7 @@ def test_columns_are_found_by_name_wherever_they_are(path: Path) -> None:
         rows = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2, max_col=5)]
         for number, row in enumerate(rows, start=2):
             for column, value in enumerate([row[4], "mine", row[3], row[0], None, row[1], row[2]], start=1):
-                sheet.cell(number, column, value)
+                sheet.cell(number, column).value = value
         book.create_sheet("my own", 0)["A1"] = "attempt_id"
 
     assert read_workbook(edited(path, change), manifest()).deliverables == content().deliverables

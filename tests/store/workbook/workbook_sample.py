@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -22,6 +23,7 @@ from lab.model.catalogue import CalendarTask, Deliverable, Expense, PackageChoic
 from lab.model.manifest import Manifest
 from lab.model.protocol import ExclusionRule, Protocol, SubgroupThreshold
 from lab.store.workbook import WorkbookContent, empty_content, read_workbook, write_workbook
+from lab.store.workbook.generate import frame_of, workbook_bytes
 
 PARIS = ZoneInfo("Europe/Paris")
 HEADER = 4
@@ -31,9 +33,11 @@ RECALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
 <prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop></item></oor:items>"""
 
 
-def manifest(language: str = "en") -> Manifest:
-    """Four variants: three cards, one of them without a price."""
-    cards = {"b1": "rtx-4090", "b4": "rtx-4090", "b200": "b200", "h100": "h100"}
+CARDS = {"b1": "rtx-4090", "b4": "rtx-4090", "b200": "b200", "h100": "h100"}
+
+
+def manifest(language: str = "en", cards: Mapping[str, str] = CARDS) -> Manifest:
+    """Four variants: three cards, one of them without a price; or others."""
     return Manifest.model_validate(
         {
             "schema": 1,
@@ -126,9 +130,17 @@ def content(language: str = "en") -> WorkbookContent:
     )
 
 
+@cache
+def _sample(language: str) -> bytes:
+    return workbook_bytes(content(language), frame_of(manifest(language)))
+
+
 def write(path: Path, language: str = "en", held: WorkbookContent | None = None) -> Path:
-    """The sample as a file."""
-    write_workbook(path, content(language) if held is None else held, manifest(language))
+    """The sample as a file, or another content."""
+    if held is None:
+        path.write_bytes(_sample(language))
+    else:
+        write_workbook(path, held, manifest(language))
     return path
 
 
