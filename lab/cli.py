@@ -110,7 +110,7 @@ def run(
 ) -> Shown:
     """Measure what is still to be measured."""
     if plan:
-        return answers.planned(*pipeline.plan(pipeline.load(folder, examine=False)))
+        return answers.planned(*pipeline.plan(pipeline.load(folder, examine=False), only))
     with progress(words) as view:
         return answers.judged(pipeline.run(folder, only=only, observe=view.observe, notice=view.notice))
 

@@ -151,21 +151,25 @@ def seal(folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC
     from lab.store.seal import take_seal  # noqa: PLC0415
 
     campaign = load(folder, examine=False)
-    if missing := missing_terms(campaign):
-        raise InvalidInputError(*missing)
-    if changed := seal_faults(campaign):
-        raise CheckFoundError(*changed)
+    _check_terms(campaign)
     if campaign.seal:
         return campaign.seal
     return take_seal(folder, campaign.manifest, campaign.protocol, campaign.corpora, now())
 
 
-def plan(campaign: Campaign) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
-    """All planned passes in the order they run, and those that are still to run."""
+def _check_terms(campaign: Campaign) -> None:
+    if missing := missing_terms(campaign):
+        raise InvalidInputError(*missing)
+    if changed := seal_faults(campaign):
+        raise CheckFoundError(*changed)
+
+
+def plan(campaign: Campaign, only: Collection[str] | None = None) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
+    """All planned passes (of the variants `only`, when given) in their order, and those that are still to run."""
     from lab.measure.schedule import plan as planned  # noqa: PLC0415
     from lab.measure.schedule import remaining  # noqa: PLC0415
 
-    slots = planned(campaign.manifest, campaign.protocol)
+    slots = planned(campaign.manifest, campaign.protocol, only=only)
     return slots, remaining(slots, campaign.records)
 
 
@@ -187,12 +191,10 @@ def run(
     from lab.measure.runner import run_campaign  # noqa: PLC0415
     from lab.store.workbook import append_attempts  # noqa: PLC0415
 
-    seal(folder)
     campaign = load(folder, examine=False)
-    unknown = [one for one in only or () if campaign.manifest.variant(one) is None]
-    if unknown:
-        known = [variant.id for variant in campaign.manifest.variants]
-        raise UsageProblemError(fault("run-unknown-variant", ids=unknown, known=known))
+    _check_terms(campaign)
+    plan(campaign, only)  # a wrong id is said before anything is sealed
+    campaign = replace(campaign, seal=seal(folder))
 
     def append(records: Sequence[Record]) -> None:
         rows = [record.attempt for record in records]

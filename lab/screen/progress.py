@@ -60,7 +60,7 @@ class View:
             total=standing.total,
             round=standing.slot.round,
             variant=standing.slot.variant,
-            phase=self.words.text(f"screen.phase.{event.phase}"),
+            phase=self.words.text(f"phase.{event.phase}"),
             rate=DASH if event.rate is None else self.words.number(event.rate, 0),
             failed=sum(standing.failures.values()),
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 import stat
+import warnings
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -204,8 +205,11 @@ def _edit_in_place(path: Path, table: Table, change: Callable[[SheetEdit], None]
         name.startswith("_xmlsignatures/") or name.endswith("vbaProject.bin") for name in package.archive.namelist()
     ):
         raise UnsafeLayoutError("append-signed-or-macros", path.name)
-    editing = edit(package, open_book(package), table)
-    change(editing)
+    try:
+        editing = edit(package, open_book(package), table)
+        change(editing)
+    except (ValueError, TypeError, AttributeError) as error:  # a range or an address that is none
+        raise _ChangedError from error
     if not editing.written:
         return
     parts = editing.parts()
@@ -256,7 +260,11 @@ def _check(new: bytes, old: Package, editing: SheetEdit, parts: Mapping[str, byt
                 meant[column] = (stored, value)
         if _stored(after, row) != meant:
             raise _ChangedError
-    load_workbook(io.BytesIO(new), read_only=True).close()
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            load_workbook(io.BytesIO(new), read_only=True).close()
+    except Exception as error:  # whatever another reader stumbles over, the old file stays
+        raise _ChangedError from error
 
 
 def _stored(sheet: Sheet, row: int) -> dict[int, tuple[str, object]]:

@@ -100,13 +100,13 @@ class Formulas:
         stated = f'SUMPRODUCT({own}*(deliverable_accepted<>""))'
         committed, accepted = at["committed"], at["accepted_deliverables"]
         dash = quoted(DASH)
-        return {
+        texts = {
             "attempts": f"=SUMPRODUCT({same})",
             "accepted_attempts": f'=SUMPRODUCT({same}*(attempts_verdict="accepted"))',
             "failed_attempts": f"=SUMPRODUCT({same}*({failed}))",
-            "median_s": f"{{=IF(SUM({counted})=0,{dash},MEDIAN(IF({counted},attempts_duration)))}}",
-            "min_s": f"{{=IF(SUM({counted})=0,{dash},MIN(IF({counted},attempts_duration)))}}",
-            "max_s": f"{{=IF(SUM({counted})=0,{dash},MAX(IF({counted},attempts_duration)))}}",
+            "median_s": f"=IF(SUM({counted})=0,{dash},MEDIAN(IF({counted},attempts_duration)))",
+            "min_s": f"=IF(SUM({counted})=0,{dash},MIN(IF({counted},attempts_duration)))",
+            "max_s": f"=IF(SUM({counted})=0,{dash},MAX(IF({counted},attempts_duration)))",
             "committed": f"=IFERROR({_of('choice_committed', 'choice_variant', at['variant'])},{dash})",
             "currency": f"=IFERROR({_of('choice_currency', 'choice_variant', at['variant'])},{dash})",
             "accepted_deliverables": f"=IF({stated}=0,{self._word('word.not_stated')},SUMPRODUCT({own}*(({taken})>0)))",
@@ -116,6 +116,8 @@ class Formulas:
                 f"ROUND({committed}/{accepted},2))))"
             ),
         }
+        # After an addition Excel recalculates when asked to; LibreOffice trusts stored results, except of array formulas.
+        return {name: f"{{{text}}}" for name, text in texts.items()}
 
 
 def _of(values: str, names: str, cell: str) -> str:

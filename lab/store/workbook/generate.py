@@ -83,7 +83,7 @@ def workbook_bytes(
     book.set_properties(
         {
             "title": words.text("book.title"), "subject": frame.name or "", "author": "GPU Decision Lab",
-            "comments": words.text("book.about"), "created": MADE_ON, "language": frame.language,
+            "comments": words.text("book.about"), "created": MADE_ON,
         }
     )  # fmt: skip
     for name, value in (("schema_version", SCHEMA), ("language", frame.language), ("campaign", frame.name or "")):

@@ -79,14 +79,19 @@ class Book:
     def sheet(self, name: str) -> Sheet:
         """Read one sheet by its name; raises InvalidInputError for a damaged part."""
         part = self.parts[name]
+        try:
+            return self._sheet(name, part)
+        except (ValueError, IndexError, TypeError) as error:
+            raise _damaged(self.package, part) from error
+
+    def _sheet(self, name: str, part: str) -> Sheet:
         rows: dict[int, dict[int, Cell]] = {}
-        merged, hidden = [], set()
+        merged, hidden, number = [], set(), 0
         for element in _elements(self.package, part):
-            kind = local(element)
-            if kind == "mergeCell":
-                merged.append(span(element.get("ref") or "A1"))
+            if local(element) == "mergeCell":
+                merged.append(span(element.get("ref") or ""))
                 continue
-            number = int(element.get("r") or max(rows, default=0) + 1)
+            number = int(element.get("r") or number + 1)
             cells = self._cells(element, number)
             if cells:
                 rows[number] = cells
@@ -155,6 +160,13 @@ def open_book(package: Package) -> Book:
     Raises:
         InvalidInputError: a part that all others need is missing or damaged.
     """
+    try:
+        return _opened(package)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise _damaged(package, package.main) from error
+
+
+def _opened(package: Package) -> Book:
     root = package.xml(package.main)
     related = package.related(package.main)
     parts: dict[str, str] = {}
@@ -228,8 +240,12 @@ def _elements(package: Package, part: str) -> Iterator[Element]:
                 element.clear()
                 while element.getprevious() is not None:
                     del element.getparent()[0]
-    except (etree.XMLSyntaxError, ValueError, IndexError) as error:
-        raise InvalidInputError(fault("workbook-damaged", file=package.shown, part=part)) from error
+    except etree.XMLSyntaxError as error:
+        raise _damaged(package, part) from error
+
+
+def _damaged(package: Package, part: str) -> InvalidInputError:
+    return InvalidInputError(fault("workbook-damaged", file=package.shown, part=part))
 
 
 def _shared_texts(package: Package, part: str) -> Iterator[str]:

@@ -1,0 +1,57 @@
+"""What a run shows while it goes on, in a terminal and elsewhere."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+from rich.progress import Progress
+
+from lab.errors import fault
+from lab.measure.events import AttemptEnded, AttemptProgress, AttemptStarted, CoolingDown, Recovered, Standing
+from lab.measure.progress import PHASES
+from lab.messages import LANGUAGES, messages
+from lab.model.attempt import Attempt, Details, Record, Slot
+from lab.model.reason import reason
+from lab.screen.progress import View, progress
+
+STANDING = Standing(Slot("b8", "tickets", 0, 2, 1), "b8_tickets_r2", 4, 6, {"failed": 1})
+FAILED = Record(
+    Attempt("b8_tickets_r2", outcome="failed", completed_inputs=7, elapsed_s=0.5),
+    Details(ended_because=reason("ended.killed", signal="SIGKILL")),
+)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_plain_lines_where_there_is_no_terminal(language: str) -> None:
+    """One line per ended pass with its reason; nothing moves."""
+    stream = io.StringIO()
+    with progress(messages(language), stream) as view:
+        assert view.live is None
+        view.observe(AttemptStarted(STANDING))
+        view.observe(AttemptProgress(STANDING, "measuring", 3, 10, 12.5, 0.2))
+        view.observe(AttemptEnded(STANDING, FAILED))
+        view.observe(Recovered(FAILED))
+        view.observe(CoolingDown(3))
+        view.notice(fault("campaign-missing", file="x"))
+    lines = stream.getvalue().splitlines()
+    assert "b8" in lines[0]
+    assert "SIGKILL" in lines[1]
+    assert "b8_tickets_r2" in lines[2]
+    assert len(lines) == 6
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_moving_line_in_a_terminal(language: str) -> None:
+    """The live line knows every phase, and makes room for the line of the ended pass."""
+    stream = io.StringIO()
+    with Progress(console=Console(file=stream, force_terminal=True, width=120)) as live:
+        view = View(messages(language), stream, live)
+        for phase in PHASES:
+            view.observe(AttemptProgress(STANDING, phase, 3, 10, None, 0.2))
+        assert len(live.tasks) == 1
+        assert "b8" in live.tasks[0].description
+        view.observe(AttemptEnded(STANDING, FAILED))
+        assert not live.tasks
+    assert "SIGKILL" in stream.getvalue()
