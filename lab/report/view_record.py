@@ -20,6 +20,8 @@ _ATTEMPT_COLUMNS = (
 _SECONDS = ("duration", "elapsed")
 _STATE = {"accepted": "passed", "rejected": "failed", "unassessed": "unknown"}
 
+_STACK = ("python", "torch", "transformers", "tokenizers", "safetensors", "numpy")  # what a reader looks for first
+
 
 def attempts(document: Json, words: Words) -> Section:
     """Every attempt, failures like the others, with what decided its verdict."""
@@ -213,6 +215,8 @@ def _field(name: str, declared: Json, words: Words) -> str:
         return "; ".join(_rule(one, words) for one in value)
     if name == "deadline":
         return words.moment(value)
+    if name == "reproducibility_target":
+        return words.text(f"choice.{value}")
     if name == "budget_limit":
         return words.price(value, declared["currency"], example=False)
     return words.value(value)
@@ -240,8 +244,13 @@ def _machines(document: Json, words: Words) -> tuple[Block, ...]:
         *(Cell(", ".join(one["device_names"]) or DASH) for one in machines),
     )
     rows = {key: (Cell(key, mono=True), *(Cell(one["facts"].get(key) or DASH) for one in machines)) for key in keys}
-    whole = Table("machines", words.text("environment.caption"), columns, (devices, *rows.values()))
-    fold = Fold(words.count("environment.machines", len(machines)), (whole,))
+    # A hundred library versions that are the same everywhere are a paragraph, not a hundred rows.
+    packages = [key for key in keys if "." not in key and key not in _STACK and key not in differing]
+    shown = tuple(row for key, row in rows.items() if key not in packages)
+    whole = Table("machines", words.text("environment.caption"), columns, (devices, *shown))
+    versions = ", ".join(f"{key} {machines[0]['facts'][key]}" for key in packages)
+    others = (Text(words.text("environment.packages", versions=versions)),) if packages else ()
+    fold = Fold(words.count("environment.machines", len(machines)), (whole, *others))
     if not differing:
         return (fold,)
     apart = tuple(rows[key] for key in differing)

@@ -116,7 +116,7 @@ class Formulas:
                 f"ROUND({committed}/{accepted},2))))"
             ),
         }
-        # After an addition Excel recalculates when asked to; LibreOffice trusts stored results, except of array formulas.
+        # After an addition Excel recalculates as asked; LibreOffice trusts stored results, but not of array formulas.
         return {name: f"{{{text}}}" for name, text in texts.items()}
 
 

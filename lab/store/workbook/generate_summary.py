@@ -91,4 +91,5 @@ def _answer(variant: str, variants: Sequence[VariantDecision], words: Messages) 
     if found.eligible:
         return words.text("word.eligible")
     first = next((gate.reason for gate in found.gates if gate.result != "passed"), None)
-    return None if first is None else words.text(first.key, **first.values)
+    # Backticks mark codes in pages; a cell has no such marks.
+    return None if first is None else words.text(first.key, **first.values).replace("`", "")

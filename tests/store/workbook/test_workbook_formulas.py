@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +15,8 @@ from workbook_sample import PARIS, attempt, content, converted, manifest, withou
 from lab.calcul_forfaits import Offer
 from lab.messages import DASH, LANGUAGES, messages
 from lab.model.catalogue import CalendarTask, PackageChoice
-from lab.model.decision import Summary
+from lab.model.decision import Gate, Summary, VariantDecision
+from lab.model.reason import Reason
 from lab.store.workbook import WorkbookContent, write_workbook
 
 CELLS = ("cards", "committed", "currency", "covers_hours", "covers_window", "price_status")
@@ -152,3 +154,19 @@ def test_a_figure_that_a_formula_cannot_know_is_written_as_the_tool_s_own(tmp_pa
     sheet = load_workbook(path)["summary"]
     assert sheet["F5"].value == 100.5
     assert sheet["C5"].data_type == "f"
+
+
+def test_the_answer_of_a_variant_is_said_in_the_sheet(tmp_path: Path) -> None:
+    """The reason of the first gate that did not pass, in the language; the tool's own budget where it differs."""
+    gate = Gate("price", "unknown", Reason("gate.price.unknown.no_choice"))
+    own = VariantDecision(
+        id="b1", eligible=False, gates=(gate,), summaries=(), committed=Decimal("123.45"), currency="USD", cards=2,
+        covers_hours=168, offer=None, window=None, accepted_deliverables=None, cost_status="not_stated",
+        cost_per_validated_corpus=None,
+    )  # fmt: skip
+    path = tmp_path / "campaign.xlsx"
+    write_workbook(path, content("fr"), manifest("fr"), variants=(own,))
+    sheet = load_workbook(path)["summary"]
+    assert sheet["M4"].value == "answer"
+    assert sheet["M5"].value == messages("fr").text(gate.reason.key).replace("`", "")
+    assert (sheet["I5"].value, sheet["I6"].data_type) == (123.45, "f")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from openpyxl import load_workbook
+from test_messages import texts
 from workbook_sample import HEADER, attempt, content, manifest, write
 
 from lab.messages import LANGUAGES, messages
@@ -156,3 +157,21 @@ def test_a_deadline_is_written_as_the_local_time_of_its_zone(tmp_path: Path) -> 
     """18:00 in Paris stands as 18:00 in the cell, whatever the machine's own zone."""
     book = load_workbook(write(tmp_path / "campaign.xlsx"))
     assert book["protocol"]["B20"].value == datetime(2026, 12, 18, 18)  # noqa: DTZ001  (a sheet knows no zone)
+
+
+@pytest.mark.parametrize("language", ["fr", "it"])
+def test_nothing_in_the_workbook_is_left_in_english(tmp_path: Path, language: str) -> None:
+    """No cell, note, prompt or message says what only the English catalogue says."""
+    book = load_workbook(write(tmp_path / "campaign.xlsx", language, empty_content(manifest(language))), rich_text=True)
+    shown: set[str] = set()
+    for sheet in book:
+        cells = [cell for row in sheet.iter_rows() for cell in row]
+        shown |= {part for cell in cells if cell.value for part in str(cell.value).split("\n")}
+        shown |= {part for cell in cells if cell.comment for part in cell.comment.text.split("\n")}
+        for rule in sheet.data_validations.dataValidation:
+            shown |= {str(text) for text in (rule.promptTitle, rule.prompt, rule.errorTitle, rule.error)}
+    english, own = (texts(one, "workbook") for one in ("en", language))
+    foreign = {str(text) for text in english.values()} - {str(text) for text in own.values()}
+    assert len(shown) > 200
+    contract = {name for table in TABLES for name in table.names}
+    assert not sorted((shown & foreign) - contract)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 from openpyxl.workbook import Workbook
-from workbook_sample import HEADER, content, converted, edited, faults, manifest, parts, rezipped, write
+from test_messages import texts
+from workbook_sample import HEADER, content, converted, edited, faults, manifest, parts, rezipped, said, write
 
 from lab.errors import InvalidInputError
 from lab.messages import LANGUAGES, messages
@@ -81,7 +82,7 @@ def test_rows_hidden_by_a_filter_are_read_and_said(path: Path) -> None:
 
     read = read_workbook(edited(path, change), manifest())
     assert read.rows == content().rows
-    assert [(one.slug, one.values["hidden"]) for one in read.notices] == [("rows-hidden", 1)]
+    assert [(one.slug, one.values["hidden"]) for one in said(read.notices)] == [("rows-hidden", 1)]
 
 
 def test_a_macro_workbook_is_read(path: Path) -> None:
@@ -243,6 +244,27 @@ def test_a_row_of_the_protocol_that_was_removed_or_misspelt_is_said(path: Path) 
     assert [(one.slug, one.values["column"]) for one in error.value.faults] == [("protocol-row-missing", "threshold")]
 
 
+def test_what_counts_for_nothing_is_noticed(path: Path) -> None:
+    """A row of an unknown variant stays and is said; so is a field that the protocol does not have."""
+
+    def change(book: Workbook) -> None:
+        book["raw-results"]["C5"], book["protocol"]["A28"] = "b9", "treshold"
+
+    read = read_workbook(edited(path, change), manifest())
+    assert read.rows[0].variant == "b9"
+    assert {one.slug: one.place for one in said(read.notices)} == {
+        "row-name-unknown": "raw-results!C5",
+        "protocol-row-unknown": "protocol!A28",
+    }
+
+
+def test_every_fault_that_has_a_text_is_one_that_can_be_found(repository: Path) -> None:
+    """No text is left of a fault that nothing says any more."""
+    code = "".join(one.read_text() for one in (repository / "lab" / "store" / "workbook").glob("*.py"))
+    slugs = {key.split(".")[1] for key in texts("en", "workbook") if key.startswith("fault.")}
+    assert not sorted(slug for slug in slugs if f'"{slug}"' not in code)
+
+
 def test_a_local_time_without_a_time_zone_says_where_to_state_it(path: Path) -> None:
     """Deadline and calendar wait for the zone; its cell is named."""
     found = faults(edited(path, set_cell("protocol", "B19", None)))
@@ -253,7 +275,7 @@ def test_the_card_of_the_manifest_counts_and_another_one_is_noticed(path: Path) 
     """A card typed over the manifest's is said with both."""
     read = read_workbook(edited(path, set_cell("forfaits", "C7", "b200")), manifest())
     assert read.choices[0].gpu == "rtx-4090"
-    assert [(one.slug, one.place) for one in read.notices] == [("choice-other-gpu", "forfaits!C7")]
+    assert [(one.slug, one.place) for one in said(read.notices)] == [("choice-other-gpu", "forfaits!C7")]
 
 
 # --- files that are no workbook ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -18,6 +18,7 @@ from openpyxl.workbook import Workbook
 
 from lab.calcul_forfaits import Offer
 from lab.errors import Fault, InvalidInputError
+from lab.messages import LANGUAGES, messages
 from lab.model.attempt import Attempt
 from lab.model.catalogue import CalendarTask, Deliverable, Expense, PackageChoice
 from lab.model.manifest import Manifest
@@ -177,14 +178,24 @@ def without_results(path: Path) -> Path:
     return rezipped(path, wrong)
 
 
-def converted(soffice: str, path: Path, to: str, folder: Path) -> Path:
-    """The file as LibreOffice opens, recalculates and saves it."""
+def converted(soffice: str, path: Path, to: str, folder: Path, *, recalculate: bool = True) -> Path:
+    """The file as LibreOffice opens and saves it; without `recalculate` with the settings it comes with."""
     profile = folder / "profile"
     (profile / "user").mkdir(parents=True)
-    (profile / "user" / "registrymodifications.xcu").write_text(RECALCULATE)
+    if recalculate:
+        (profile / "user" / "registrymodifications.xcu").write_text(RECALCULATE)
     command = [soffice, f"-env:UserInstallation={profile.as_uri()}", "--headless", "--convert-to", to]
     subprocess.run([*command, "--outdir", str(folder), str(path)], check=True, capture_output=True, timeout=120)
     return folder / f"{path.stem}.{to}"
+
+
+def said(found: Iterable[Fault]) -> tuple[Fault, ...]:
+    """The faults, each of which can be said in every language with all its facts."""
+    held = tuple(found)
+    for one in held:
+        for language in LANGUAGES:
+            assert not re.search(r"\{\w+\}", messages(language).fault(one)), one
+    return held
 
 
 def faults(path: Path, language: str = "en") -> dict[str, Fault]:
@@ -192,5 +203,5 @@ def faults(path: Path, language: str = "en") -> dict[str, Fault]:
     try:
         read_workbook(path, manifest(language))
     except InvalidInputError as error:
-        return {one.slug: one for one in error.faults}
+        return {one.slug: one for one in said(error.faults)}
     return {}
