@@ -166,11 +166,11 @@ def test_an_empty_required_field_is_asked_for_before_measuring(
 
 
 def test_the_plan_rotates(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`lab run --plan` shows each round in its order and measures nothing."""
+    """`lab run --plan` shows each round in its order, balanced, and measures nothing."""
     code, out, _ = printed(capsys, "run", str(campaign), "--plan", "--json")
     assert code == 0
     plan = json.loads(out)
-    assert [one["variant"] for one in plan["plan"]] == ["b1", "b4", "absent", "b4", "absent", "b1"]
+    assert [one["variant"] for one in plan["plan"]] == ["b1", "b4", "absent", "absent", "b4", "b1"]
     assert plan["left"] == 6
     assert not (campaign / "attempts").exists()
 

@@ -169,7 +169,7 @@ def test_the_page_is_whole_without_scripts(browser: Browser, report: Path) -> No
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((report / "v1/en.html").as_uri())
-    assert page.locator("h1").inner_text().startswith("Batch 4 on one RTX 4090 card")
+    assert page.locator("h1").inner_text().startswith("Batch\u00a04 on one RTX 4090 card")
     assert page.get_by_text("The chart needs scripts").is_visible()
     assert page.locator("#attempts-table-table tbody tr:visible").count() == 15
     context.close()

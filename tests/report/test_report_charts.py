@@ -56,7 +56,10 @@ def test_the_title_is_the_finding() -> None:
     """What the chart shows, said in words."""
     document = made.document(made.campaign())
     (chart,) = durations.build(document, Words(document, "en"))
-    expected = "Batch 4 is faster than batch 1; batch 8 is faster than batch 1; batch 4 and batch 8 are not told apart"
+    expected = (
+        "Batch\u00a04 is faster than batch\u00a01; batch\u00a08 is faster than batch\u00a01; "
+        "batch\u00a04 and batch\u00a08 are not told apart"
+    )
     assert chart.title == expected
     assert "median 24.40 s, 5 accepted" in chart.spoken
 

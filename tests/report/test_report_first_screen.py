@@ -26,17 +26,20 @@ def _figures(document: dict[str, Any], language: str = "en") -> list[tuple[str, 
 def test_a_choice_names_variant_package_and_price() -> None:
     """One sentence that needs no manual."""
     document = made.document(made.campaign(made.APART))
-    assert _answer(document) == "Batch 8 on one RTX 4090 card for 7 days does the job for 110.00\u00a0USD."
-    french = "Le batch 8 sur une carte RTX 4090 pendant 7 jours fait le travail pour 110,00\u00a0USD."
+    assert _answer(document) == "Batch\u00a08 on one RTX 4090 card for 7 days does the job for 110.00\u00a0USD."
+    french = "Le batch\u00a08 sur une carte RTX 4090 pendant 7 jours fait le travail pour 110,00\u00a0USD."
     assert _answer(document, "fr") == french
-    assert _answer(document, "it") == "Il batch 8 su una scheda RTX 4090 per 7 giorni fa il lavoro per 110,00\u00a0USD."
+    assert (
+        _answer(document, "it")
+        == "Il batch\u00a08 su una scheda RTX 4090 per 7 giorni fa il lavoro per 110,00\u00a0USD."
+    )
 
 
 def test_a_tie_says_that_either_does_the_job() -> None:
     """Undecided is an answer, with its price."""
     document = made.document(made.campaign())
     document["decision"]["contenders"] = ["b4", "b8"]
-    expected = "The measurements do not tell batch 4 from batch 8: either does the job for 110.00\u00a0USD."
+    expected = "The measurements do not tell batch\u00a04 from batch\u00a08: either does the job for 110.00\u00a0USD."
     assert _answer(document) == expected
 
 

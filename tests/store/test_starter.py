@@ -16,7 +16,7 @@ from lab.store.starter import starter_manifest, starter_name
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_is_valid_as_it_stands(language: str, tmp_path: Path) -> None:
-    """The engineer starts from a manifest that reads, in the language asked for, with one value filled in for the name."""
+    """The engineer starts from a manifest that reads, in the language asked for, with the name filled in."""
     path = tmp_path / "manifest.toml"
     path.write_text(starter_manifest(language, "tickets"), encoding="utf-8")
     manifest = read_manifest(path)

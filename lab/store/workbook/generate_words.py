@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lab.calcul_forfaits import MODELS
 from lab.messages import Messages
 from lab.model.attempt import OUTCOMES, VERDICTS
 from lab.model.protocol import PROTOCOL_FIELDS, REPRODUCIBILITY_TARGETS
+from lab.prices import MODEL_CELLS
 from lab.store.workbook.content import WorkbookContent
 from lab.store.workbook.generate_forfaits import zone_table
 from lab.store.workbook.page import Frame, Page
@@ -134,7 +134,7 @@ def _lists(page: Page, content: WorkbookContent, frame: Frame) -> None:
         "yes_no": [words.text("word.yes"), words.text("word.no")],
         "gpus": sorted({gpu for gpu in gpus if gpu}),
         "days": sorted(days),
-        "models": tuple(MODELS),
+        "models": tuple(MODEL_CELLS),
         "metrics": frame.metrics,
         "targets": REPRODUCIBILITY_TARGETS,
     }

@@ -13,11 +13,13 @@ from lab.errors import Fault, fault
 from lab.model.attempt import Attempt
 from lab.model.catalogue import CalendarTask, Deliverable, Expense, PackageChoice
 from lab.model.manifest import Manifest
+from lab.prices import MODEL_CELLS, faults
 from lab.store.workbook.locate import Located, Row, locate
 from lab.store.workbook.read_values import Setting
 from lab.store.workbook.sheet import Sheet
 from lab.store.workbook.tables import CALENDAR, CATALOGUE, CHOICES, DELIVERABLES, EXPENSES, RESULTS, Table
 
+_CHOSEN = ("days", "lots", "rental_reference")
 _DATES_AS_TEXT = {"catalogue_version"}
 
 
@@ -61,12 +63,18 @@ class TableReader:
         return tuple(found)
 
     def choices(self, sheet: Sheet) -> tuple[PackageChoice, ...]:
-        """The package of each variant; the manifest's gpu stands, a differing cell is noticed."""
+        """The package of each variant; the manifest's gpu stands, a differing cell is noticed.
+
+        A line in which nothing was chosen yet, of a variant that the manifest no longer has, says nothing: `lab init`
+        wrote it before the engineer named the variants.
+        """
         found: list[PackageChoice] = []
         seen: dict[str, str] = {}
         for row, values in self._rows(sheet, CHOICES):
-            self._known(row, values, self.faults)
             name = values["variant"]
+            if name and not self.manifest.variant(name) and not any(values[key] is not None for key in _CHOSEN):
+                continue
+            self._known(row, values, self.faults)
             if not self._has(row, values, "variant"):
                 continue
             if name in seen:
@@ -78,7 +86,7 @@ class TableReader:
             if values["gpu"] not in {None, gpu}:
                 facts = {"variant": name, "found": values["gpu"], "gpu": gpu}
                 self.notices.append(fault("choice-other-gpu", file=self.file, place=row.at("gpu"), **facts))
-            kept = {key: values[key] for key in ("days", "lots", "rental_reference")}
+            kept = {key: values[key] for key in _CHOSEN}
             found.append(PackageChoice(name, gpu, periods=values["periods"] or 1, **kept))
         return tuple(found)
 
@@ -101,11 +109,9 @@ class TableReader:
         if len(self.faults) > before:
             return ()
         try:
-            return offers_from_rows(rows)
+            return offers_from_rows(rows, MODEL_CELLS)
         except CatalogueError as error:
-            for one in error.problems:
-                facts = {key: value for key, value in one.values.items() if key not in {"file", "place"}}
-                self.faults.append(fault(one.slug, file=self.file, place=one.place, **facts))
+            self.faults.extend(faults(error, self.file))
             return ()
 
     def calendar(self, sheet: Sheet) -> tuple[CalendarTask, ...]:

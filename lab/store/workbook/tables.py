@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.calcul_forfaits import MODELS, OFFER_COLUMNS
+from lab.calcul_forfaits import OFFER_COLUMNS
 from lab.model.attempt import COLUMNS
+from lab.prices import MODEL_CELLS
 from lab.store.workbook.content import SheetName
 
 # text: free words. id: a name that must stay exactly what was typed. local: date and time in the protocol's zone.
@@ -146,7 +147,7 @@ CATALOGUE = Table(
             TableColumn(
                 name, _OFFER_KINDS.get(name, "id"), "person", _OFFER_WIDTHS.get(name, len(name) + 5),
                 _OFFER_UNITS.get(name),
-                tuple(MODELS) if name == "model" else (),
+                tuple(MODEL_CELLS) if name == "model" else (),
                 {"model": "models", "spot": "yes_no"}.get(name),
                 0 if _OFFER_KINDS.get(name) in {"integer", "number", "amount"} else None,
             )
