@@ -71,7 +71,7 @@ def _command(name: str) -> Callable[[Callable[..., Shown]], Callable[..., Shown]
 @_command("demo")
 def demo(folder: Folder = Path("demo"), *, words: Messages) -> Shown:
     """Build, measure, judge and report the demo campaign."""
-    from lab.demo.campaign import run_demo  # noqa: PLC0415  (each command imports what it needs)
+    from lab.demo.campaign import run_demo
 
     with progress(words) as view:
         return answers.demo_done(run_demo(folder, words.language, view.observe, view.notice, view.say))

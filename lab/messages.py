@@ -77,7 +77,7 @@ class Messages:
         Exactly `digits` decimals when given, else up to six. A value that would round to 0 is shown as below the
         smallest step (`<0.001`), so that nothing that was measured reads as nothing.
         """
-        from babel.numbers import format_decimal  # noqa: PLC0415  (0.1 s that texts alone do not need)
+        from babel.numbers import format_decimal
 
         if value is None:
             return DASH
@@ -93,7 +93,7 @@ class Messages:
 
     def percent(self, ratio: float | None, digits: int = 1) -> str:
         """`ratio` (0 to 1) as a percentage; "0 %" and "100 %" only for exactly so, else `<0.1 %` and `>99.9 %`."""
-        from babel.numbers import format_percent  # noqa: PLC0415
+        from babel.numbers import format_percent
 
         if ratio is None:
             return DASH
@@ -109,7 +109,7 @@ class Messages:
 
     def money(self, amount: Decimal | None, currency: str | None) -> str:
         """`amount` with two decimals (ROUND_HALF_UP) and its currency code, `220,00 USD`; a dash when absent."""
-        from babel.numbers import format_decimal  # noqa: PLC0415
+        from babel.numbers import format_decimal
 
         if amount is None:
             return DASH
@@ -119,7 +119,7 @@ class Messages:
 
     def date_time(self, moment: datetime | None) -> str:
         """A zoned moment as day, month name, year, hour and minute with its UTC offset; a dash when absent."""
-        from babel.dates import format_datetime  # noqa: PLC0415
+        from babel.dates import format_datetime
 
         if moment is None:
             return DASH
@@ -129,7 +129,7 @@ class Messages:
 
     def date(self, moment: datetime | None) -> str:
         """A moment's day, month name and year; a dash when absent."""
-        from babel.dates import format_date  # noqa: PLC0415
+        from babel.dates import format_date
 
         return DASH if moment is None else format_date(moment, "d MMMM y", locale=self.language)
 

@@ -83,12 +83,12 @@ def initialise(folder: Path, language: str, name: str | None = None) -> Path:
     Raises:
         UsageProblemError: the folder holds a campaign already, or is a file.
     """
-    from lab.store.catalogue import shipped_offers  # noqa: PLC0415  (each command imports what it needs)
-    from lab.store.files import write_atomically  # noqa: PLC0415
-    from lab.store.manifest import read_manifest  # noqa: PLC0415
-    from lab.store.starter import starter_manifest, starter_name  # noqa: PLC0415
-    from lab.store.workbook import write_workbook  # noqa: PLC0415
-    from lab.store.workbook.content import empty_content  # noqa: PLC0415
+    from lab.store.catalogue import shipped_offers
+    from lab.store.files import write_atomically
+    from lab.store.manifest import read_manifest
+    from lab.store.starter import starter_manifest, starter_name
+    from lab.store.workbook import write_workbook
+    from lab.store.workbook.content import empty_content
 
     if folder.exists() and not folder.is_dir():
         raise UsageProblemError(fault("campaign-is-a-file", file=str(folder)))
@@ -105,14 +105,14 @@ def initialise(folder: Path, language: str, name: str | None = None) -> Path:
 
 def load(folder: Path, *, examine: bool = True) -> Campaign:
     """Read everything a campaign folder holds; every fault of its inputs at once."""
-    from lab.store.campaign import read_campaign  # noqa: PLC0415
+    from lab.store.campaign import read_campaign
 
     return read_campaign(folder, examine=examine)
 
 
 def check(folder: Path) -> tuple[Campaign | None, tuple[Fault, ...]]:
     """Read a campaign and list what stands in the way of measuring or judging it; empty when nothing does."""
-    from lab.workloads import declaration_faults  # noqa: PLC0415
+    from lab.workloads import declaration_faults
 
     try:
         campaign = load(folder)
@@ -124,7 +124,7 @@ def check(folder: Path) -> tuple[Campaign | None, tuple[Fault, ...]]:
 
 def missing_terms(campaign: Campaign) -> tuple[Fault, ...]:
     """A fault for each protocol field that must be decided before the first timing and is still empty."""
-    from lab.store.workbook import missing_fields  # noqa: PLC0415
+    from lab.store.workbook import missing_fields
 
     return tuple(
         fault("protocol-field-missing", file=WORKBOOK, place="protocol", field=spec.name)
@@ -148,7 +148,7 @@ def seal(folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC
         InvalidInputError: a required term of the protocol is empty.
         CheckFoundError: what is sealed has been changed since.
     """
-    from lab.store.seal import take_seal  # noqa: PLC0415
+    from lab.store.seal import take_seal
 
     campaign = load(folder, examine=False)
     _check_terms(campaign)
@@ -166,8 +166,8 @@ def _check_terms(campaign: Campaign) -> None:
 
 def plan(campaign: Campaign, only: Collection[str] | None = None) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
     """All planned passes (of the variants `only`, when given) in their order, and those that are still to run."""
-    from lab.measure.schedule import plan as planned  # noqa: PLC0415
-    from lab.measure.schedule import remaining  # noqa: PLC0415
+    from lab.measure.schedule import plan as planned
+    from lab.measure.schedule import remaining
 
     slots = planned(campaign.manifest, campaign.protocol, only=only)
     return slots, remaining(slots, campaign.records)
@@ -188,8 +188,8 @@ def run(
         observe: takes the events of the run as they happen (`lab.measure.events`).
         notice: takes what went another way than planned, such as rows written to a file beside the workbook.
     """
-    from lab.measure.runner import run_campaign  # noqa: PLC0415
-    from lab.store.workbook import append_attempts  # noqa: PLC0415
+    from lab.measure.runner import run_campaign
+    from lab.store.workbook import append_attempts
 
     campaign = load(folder, examine=False)
     _check_terms(campaign)
@@ -215,8 +215,8 @@ def run(
 
 def judge(folder: Path) -> Judgement:
     """Recompute every verdict from the predictions, write them into the rows that exist, and decide."""
-    from lab.analysis.decide import decide  # noqa: PLC0415
-    from lab.store.workbook import update_judged  # noqa: PLC0415
+    from lab.analysis.decide import decide
+    from lab.store.workbook import update_judged
 
     campaign = load(folder)
     decision = decide(campaign)
@@ -244,8 +244,8 @@ def judged_cells(verdict: Verdict) -> dict[str, object]:
 
 def status(folder: Path) -> Status:
     """How far the campaign is; reads only, so that it answers while a run is under way."""
-    from lab.measure.lock import is_running  # noqa: PLC0415
-    from lab.measure.progress import current  # noqa: PLC0415
+    from lab.measure.lock import is_running
+    from lab.measure.progress import current
 
     campaign = load(folder, examine=False)
     slots, left = plan(campaign)
@@ -279,8 +279,8 @@ def price(  # noqa: PLR0913  (the options of `lab price`, one by one)
         InvalidInputError: the catalogue cannot be read, or holds no such card or package.
         UsageProblemError: a number that cannot be.
     """
-    from lab.prices import answer, read_catalogue  # noqa: PLC0415
-    from lab.store.catalogue import shipped_offers  # noqa: PLC0415
+    from lab.prices import answer, read_catalogue
+    from lab.store.catalogue import shipped_offers
 
     try:
         hours = None if window is None else Decimal(window)
@@ -294,8 +294,8 @@ def price(  # noqa: PLR0913  (the options of `lab price`, one by one)
 
 def report(folder: Path) -> Published:
     """Judge, decide and publish: the version that already says the same, or a new one."""
-    from lab.report.document import build  # noqa: PLC0415
-    from lab.report.versions import publish  # noqa: PLC0415
+    from lab.report.document import build
+    from lab.report.versions import publish
 
     judgement = judge(folder)
     return publish(folder, build(judgement.campaign, judgement.decision), author_notes(folder))
@@ -303,7 +303,7 @@ def report(folder: Path) -> Published:
 
 def author_notes(folder: Path) -> dict[str, str]:
     """The author's own words: `notes.<language>.md` in the campaign folder, by language; absent ones left out."""
-    from lab.store.files import read_text  # noqa: PLC0415
+    from lab.store.files import read_text
 
     paths = {language: folder / f"notes.{language}.md" for language in LANGUAGES}
     return {language: read_text(path) for language, path in paths.items() if path.is_file()}

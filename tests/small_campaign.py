@@ -82,7 +82,7 @@ def rows(count: int = 24) -> list[tuple[str, str, str]]:
 
 def train(folder: Path) -> Path:
     """Train the tiny model into `folder`/tickets and return that folder."""
-    from lab.workloads.training import Recipe, build_tokenizer, train_classifier  # noqa: PLC0415  (torch)
+    from lab.workloads.training import Recipe, build_tokenizer, train_classifier
 
     texts = [(text, label) for _, text, label in rows(60)]
     recipe = Recipe(LABELS, 62, hidden=32, intermediate=64, heads=2, epochs=8, batch_size=8)
@@ -110,7 +110,7 @@ def fill_protocol(workbook: Path, values: Mapping[str, object]) -> None:
 
 def build(folder: Path, model: Path, values: Mapping[str, object] = PROTOCOL) -> Path:
     """A whole campaign in `folder`, filled in as its three people would, nothing measured yet."""
-    from lab.cli import main  # noqa: PLC0415
+    from lab.cli import main
 
     assert main(["init", str(folder), "--lang", "fr", "--name", "tickets"]) == 0
     (folder / "manifest.toml").write_text(MANIFEST, encoding="utf-8")

@@ -132,7 +132,7 @@ def _own_folder(folder: Path) -> None:
         raise UsageProblemError(fault("campaign-is-a-file", file=str(folder)))
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / pipeline.MANIFEST).exists():
-        from lab.store.manifest import read_manifest  # noqa: PLC0415  (slow start)
+        from lab.store.manifest import read_manifest
 
         found = read_manifest(folder / pipeline.MANIFEST).name
         if found != NAME:
@@ -141,11 +141,11 @@ def _own_folder(folder: Path) -> None:
 
 def _set_up(folder: Path, language: str, phases: _Phases) -> None:
     """Corpus, model, notes, manifest and workbook, in this order: the workbook stands for a finished set-up."""
-    from lab.store.files import write_atomically  # noqa: PLC0415
-    from lab.store.manifest import read_manifest  # noqa: PLC0415
-    from lab.store.workbook import write_workbook  # noqa: PLC0415
-    from lab.store.workbook.content import empty_content  # noqa: PLC0415
-    from lab.workloads.training import Recipe, build_tokenizer, train_classifier  # noqa: PLC0415
+    from lab.store.files import write_atomically
+    from lab.store.manifest import read_manifest
+    from lab.store.workbook import write_workbook
+    from lab.store.workbook.content import empty_content
+    from lab.workloads.training import Recipe, build_tokenizer, train_classifier
 
     with phases.phase("corpus"):
         split = corpus.split(corpus.extract(corpus.sympy_folder()))
@@ -232,7 +232,7 @@ def _protocol(words: Messages, now: datetime) -> Protocol:
 
 def _example_offers(words: Messages) -> tuple[Offer, ...]:
     """Example prices for the processor of this machine, which nobody rents."""
-    from lab.measure.environment import cpu_model  # noqa: PLC0415
+    from lab.measure.environment import cpu_model
 
     observed = cpu_model()
     return tuple(
@@ -264,7 +264,7 @@ def _task(words: Messages, now: datetime) -> CalendarTask:
 
 def _declare_deliverables(folder: Path) -> None:
     """Cite, for each variant, its first accepted attempt as the one useful corpus; what people declared stays."""
-    from lab.store.workbook import append_deliverables  # noqa: PLC0415
+    from lab.store.workbook import append_deliverables
 
     judgement = pipeline.judge(folder)
     campaign, verdicts = judgement.campaign, judgement.decision.verdicts

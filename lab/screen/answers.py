@@ -214,7 +214,7 @@ def _running(found: Status) -> dict[str, object] | None:
 
 def priced(answer: Answer) -> Shown:
     """`lab price`: the same words and the same JSON as `calcul_forfaits.py`."""
-    from lab.calcul_forfaits import as_json, as_text  # noqa: PLC0415
+    from lab.calcul_forfaits import as_json, as_text
 
     return Shown(0, as_json(answer), lambda words: as_text(answer, words.language))
 

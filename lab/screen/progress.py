@@ -36,7 +36,7 @@ class View:
 
     def observe(self, event: Event) -> None:
         """Show one event of a run."""
-        from lab.measure import events  # noqa: PLC0415  (the screen starts without the measuring code)
+        from lab.measure import events
 
         match event:
             case events.AttemptProgress():
@@ -108,8 +108,8 @@ def progress(words: Messages, stream: TextIO | None = None) -> Iterator[View]:
     if not stream.isatty():
         yield View(words, stream)
         return
-    from rich.console import Console  # noqa: PLC0415  (slow start)
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
         TextColumn("{task.description}", markup=False),

@@ -20,7 +20,7 @@ def starter_name(folder: Path) -> str:
 
 def starter_manifest(language: str, name: str) -> str:
     """The text of a first `manifest.toml`; `name` must be an id of the manifest, `language` one of `LANGUAGES`."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape  # noqa: PLC0415  (slow start)
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
     words = messages(language)
 

@@ -164,7 +164,7 @@ class Table:
         return [name for name in wanted if name in header]
 
     def _parquet(self, columns: Sequence[str], optional: Sequence[str]) -> Iterator[Row]:
-        import duckdb  # noqa: PLC0415  (slow start, and only parquet needs it)
+        import duckdb
 
         with duckdb.connect() as database:
             try:

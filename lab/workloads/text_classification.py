@@ -89,8 +89,8 @@ class TextClassification:
 
     def prepare(self, job: Job) -> None:
         """Set threads, seed and determinism, then load tokenizer and model onto the device."""
-        import torch  # noqa: PLC0415  (only where a pass runs)
-        import transformers  # noqa: PLC0415
+        import torch
+        import transformers
 
         self._job = job
         variant = job.variant
@@ -171,7 +171,7 @@ class TextClassification:
         return len(whole) > self._longest
 
     def _infer(self, ids: Sequence[str], encoded: Sequence[Encoded], sink: Sink) -> None:
-        import torch  # noqa: PLC0415
+        import torch
 
         with torch.inference_mode():
             output = self._model(**self._padded(encoded))
@@ -187,7 +187,7 @@ class TextClassification:
 
     def _padded(self, encoded: Sequence[Encoded]) -> dict[str, torch.Tensor]:
         """Tensors of shape (inputs, width) on the device, padded on the tokenizer's own side."""
-        import torch  # noqa: PLC0415
+        import torch
 
         width = max(len(one["input_ids"]) for one in encoded)
         if self._job.variant.padding == "max_length":
@@ -216,7 +216,7 @@ class TextClassification:
         first = inside(self._job.folder, name.partition("/")[0], "manifest.toml")
         if first.exists() or name.count("/") > 1:  # a path of this campaign, and no name of the hub's
             raise WorkloadError("model_missing", model=name)
-        from huggingface_hub import snapshot_download  # noqa: PLC0415
+        from huggingface_hub import snapshot_download
 
         began = time.perf_counter()
         try:
@@ -229,7 +229,7 @@ class TextClassification:
         return str(found)
 
     def _load_tokenizer(self, at: str) -> Any:  # noqa: ANN401  (an untyped library's object)
-        from transformers import AutoTokenizer  # noqa: PLC0415
+        from transformers import AutoTokenizer
 
         try:
             return AutoTokenizer.from_pretrained(at, local_files_only=True)
@@ -237,8 +237,8 @@ class TextClassification:
             raise WorkloadError("tokenizer_unreadable", error=type(error).__name__) from error
 
     def _load_model(self, at: str) -> Any:  # noqa: ANN401  (an untyped library's object)
-        import torch  # noqa: PLC0415
-        from transformers import AutoModelForSequenceClassification  # noqa: PLC0415
+        import torch
+        from transformers import AutoModelForSequenceClassification
 
         variant = self._job.variant
         try:

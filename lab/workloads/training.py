@@ -123,7 +123,7 @@ def build_tokenizer(texts: Iterable[str], size: int = 4000) -> TextTokenizer:
 
     The same texts give the same tokenizer in every process and on every machine (see `lab.workloads.vocabulary`).
     """
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors  # noqa: PLC0415  (slow)
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
     normalizer = normalizers.BertNormalizer(lowercase=True)
     parting = pre_tokenizers.BertPreTokenizer()
@@ -175,8 +175,8 @@ def train_classifier(
         raise ValueError(msg)
     if out.exists():
         raise FileExistsError(out)
-    import torch  # noqa: PLC0415, F401  (its import is not training time)
-    import transformers  # noqa: PLC0415, F401  (its import is not training time)
+    import torch  # noqa: F401  (its import is not training time)
+    import transformers  # noqa: F401  (its import is not training time)
 
     began = time.perf_counter()
     inputs = [_shortened(tokenizer.backend.encode(text).ids, recipe.max_length) for text, _ in rows]
@@ -198,7 +198,7 @@ def train_classifier(
 @contextmanager
 def _torch_alone(recipe: Recipe) -> Iterator[None]:
     """Give the block its seed and threads, and torch its own state back afterwards."""
-    import torch  # noqa: PLC0415  (reading and reporting work without it)
+    import torch
 
     threads = torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):
@@ -211,7 +211,7 @@ def _torch_alone(recipe: Recipe) -> Iterator[None]:
 
 
 def _new_model(recipe: Recipe, tokenizer: TextTokenizer) -> transformers.ModernBertForSequenceClassification:
-    from transformers import ModernBertConfig, ModernBertForSequenceClassification  # noqa: PLC0415  (slow)
+    from transformers import ModernBertConfig, ModernBertForSequenceClassification
 
     numbers = {token: tokenizer.backend.token_to_id(token) for token in SPECIAL_TOKENS}
     config = ModernBertConfig(
@@ -245,7 +245,7 @@ def _fit(
     progress: Callable[[str], None],
 ) -> tuple[tuple[float, ...], int]:
     """Train in place; return the mean loss of each epoch and the number of steps."""
-    import torch  # noqa: PLC0415  (reading and reporting work without it)
+    import torch
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
     steps = recipe.epochs * math.ceil(len(inputs) / recipe.batch_size)
@@ -293,7 +293,7 @@ def _batches(lengths: Sequence[int], size: int, order: random.Random) -> list[li
 
 def _padded(batch: Sequence[list[int]], pad: int) -> dict[str, torch.Tensor]:
     """Token numbers and mask, each (texts, longest), padded on the right."""
-    import torch  # noqa: PLC0415  (reading and reporting work without it)
+    import torch
 
     longest = max(len(tokens) for tokens in batch)
     return {
@@ -310,7 +310,7 @@ def _shortened(tokens: list[int], longest: int) -> list[int]:
 @contextmanager
 def _quiet_bars() -> Iterator[None]:
     """Keep the library's progress bars off the user's screen, and its own setting as it was."""
-    from transformers.utils import logging  # noqa: PLC0415  (slow)
+    from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
@@ -324,7 +324,7 @@ def _quiet_bars() -> Iterator[None]:
 def _save(
     model: transformers.ModernBertForSequenceClassification, tokenizer: TextTokenizer, recipe: Recipe, out: Path
 ) -> None:
-    from transformers import PreTrainedTokenizerFast  # noqa: PLC0415  (slow)
+    from transformers import PreTrainedTokenizerFast
 
     part = out.with_name(f".{out.name}.training")
     shutil.rmtree(part, ignore_errors=True)

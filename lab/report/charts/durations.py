@@ -112,7 +112,7 @@ def _start(values: Sequence[float]) -> float:
 
 
 def _figure(rows: Sequence[_Row], starts: float, words: Words) -> Any:  # noqa: ANN401  (plotly is untyped)
-    import plotly.graph_objects as go  # noqa: PLC0415  (0.3 s that a command which draws nothing does not pay)
+    import plotly.graph_objects as go
 
     figure = go.Figure(layout={"template": {}})
     columns = min(max((math.ceil(len(row.lost) / _CROSSES_HIGH) for row in rows), default=0), _CROSSES_WIDE)

@@ -70,7 +70,7 @@ def workbook_bytes(
     only: Sequence[SheetName] = SHEETS,
 ) -> bytes:
     """The bytes of the workbook, or of the sheets in `only`."""
-    from xlsxwriter import Workbook  # noqa: PLC0415  (0.1 s that reading does not need)
+    from xlsxwriter import Workbook
 
     words = messages(frame.language)
     file = io.BytesIO()
@@ -89,7 +89,7 @@ def workbook_bytes(
     for name, value in (("schema_version", SCHEMA), ("language", frame.language), ("campaign", frame.name or "")):
         book.set_custom_property(name, value)
     book.set_size(26_000, 15_000)
-    styles = Styles(book)
+    styles = Styles(book, words.text("word.yes"), words.text("word.no"))
     pages = {name: Page(book, name, words, styles, lists=only == SHEETS) for name in SHEETS if name in only}
     sheets: dict[SheetName, Callable[[Page], None]] = {
         "read-me": lambda page: read_me_sheet(page, frame),

@@ -83,7 +83,7 @@ def forfaits_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
     }  # fmt: skip
     page.columns_named(CATALOGUE, header, _FIRST, names_of_offers, end)
     sheet.freeze_panes(2, _FIRST)
-    page.prints(None, last, _FIRST + len(CATALOGUE.columns) - 1)
+    page.prints(None, (last, _FIRST + len(CATALOGUE.columns) - 1))
 
 
 def _offer_cells(offer: Offer, page: Page) -> dict[str, object]:
@@ -129,7 +129,7 @@ def calendar_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
     names = {"window_variant": "window_variant", "window_hours": "window_hours"}
     page.columns_named(WINDOWS, header, _WINDOWS_FIRST, names, below)
     sheet.freeze_panes(header, 0)
-    page.prints(header, max(last, below), _WINDOWS_FIRST + len(WINDOWS.columns) - 1)
+    page.prints(header, (max(last, below), _WINDOWS_FIRST + len(WINDOWS.columns) - 1))
 
 
 def zone_table(page: Page, content: WorkbookContent, row: int, column: int) -> None:

@@ -50,7 +50,7 @@ def protocol_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
     last = HEADER + len(PROTOCOL_FIELDS)
     sheet.autofilter(HEADER - 1, 0, last - 1, len(_WIDTHS) - 1)
     sheet.freeze_panes(HEADER, 1)
-    page.prints(HEADER, last, len(_WIDTHS))
+    page.prints(HEADER, (last, len(_WIDTHS)))
 
 
 def cell_value(protocol: Protocol, spec: FieldSpec, language: str, page: Page) -> object:

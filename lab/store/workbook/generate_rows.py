@@ -23,12 +23,12 @@ def results_sheet(page: Page, rows: Sequence[Attempt]) -> None:
     page.title("raw-results")
     page.widths(RESULTS, 1, typed_below=True)
     values = [{column.name: getattr(row, column.name) for column in RESULTS.columns} for row in rows]
-    last = page.table(RESULTS, HEADER, 1, values, spare=0 if rows else 1)
+    page.table(RESULTS, HEADER, 1, values, spare=0 if rows else 1)
     end = HEADER + GROWS_TO
     page.columns_named(RESULTS, HEADER, 1, _NAMES, end)
     page.checks(RESULTS, HEADER, 1, end)
     page.sheet.freeze_panes(HEADER, 1)
-    page.prints(HEADER, last, len(RESULTS.columns), from_header=True)
+    page.prints(HEADER, None)
     page.sheet.set_print_scale(55)
     page.sheet.set_v_pagebreaks([RESULTS.names.index(name) + 1 for name in _PAGE_ENDS])
     page.sheet.repeat_columns(0)
@@ -55,4 +55,4 @@ def deliverables_sheet(page: Page, deliverables: Sequence[Deliverable]) -> None:
     page.columns_named(DELIVERABLES, HEADER, 1, names, end)
     page.checks(DELIVERABLES, HEADER, 1, end)
     page.sheet.freeze_panes(HEADER, 0)
-    page.prints(HEADER, last, len(DELIVERABLES.columns))
+    page.prints(HEADER, (last, len(DELIVERABLES.columns)))

@@ -49,7 +49,7 @@ def summary_sheet(
     page.widths(table, 1)
     last = page.table(table, _HEADER, 1, rows)
     page.sheet.freeze_panes(_HEADER, 1)
-    page.prints(_HEADER, last, len(table.columns))
+    page.prints(_HEADER, (last, len(table.columns)))
     page.protect()
 
 

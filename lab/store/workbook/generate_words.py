@@ -68,7 +68,7 @@ def read_me_sheet(page: Page, frame: Frame) -> None:
     sheet.write_string(row, 0, words.text("readme.send"), styles.section())
     sheet.merge_range(row + 1, 0, row + 1, len(_WIDTHS) - 1, words.text("readme.send.text"), styles.plain())
     sheet.set_row(row + 1, 33)
-    page.prints(None, row + 2, len(_WIDTHS))
+    page.prints(None, (row + 2, len(_WIDTHS)))
     page.protect()
 
 
@@ -96,7 +96,7 @@ def dictionary_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None
     sheet.autofilter(_HEADER - 1, 0, row - 1, len(_DICTIONARY_WIDTHS) - 1)
     _lists(page, content, frame)
     sheet.freeze_panes(_HEADER, 2)
-    page.prints(_HEADER, row, len(_DICTIONARY_WIDTHS))
+    page.prints(_HEADER, (row, len(_DICTIONARY_WIDTHS)))
     page.protect()
 
 

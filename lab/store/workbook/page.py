@@ -186,22 +186,23 @@ class Page:
             "error_message": _cut(wanted, _LONGEST_PROMPT),
         }
 
-    def prints(self, header: int | None, last_row: int, last_column: int, *, from_header: bool = False) -> None:
+    def prints(self, header: int | None, last: tuple[int, int] | None) -> None:
         """A4 landscape, fitted to the width, the header row repeated, page numbers in the footer.
 
-        `from_header`: the title stands in the page's own header, for tables of several pages side by side.
+        `last` is the last row and column that print. None: all there is, for a table that grows by appended rows and
+        takes several pages side by side; each of them names the sheet then.
         """
         sheet = self.sheet
         sheet.set_paper(9)
         sheet.set_landscape()
         sheet.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
         sheet.fit_to_pages(1, 0)
-        sheet.print_area(header - 1 if header and from_header else 0, 0, last_row - 1, last_column - 1)
+        if last is not None:
+            sheet.print_area(0, 0, last[0] - 1, last[1] - 1)
         if header is not None:
             sheet.repeat_rows(header - 1)
-        if from_header:
-            sheet.set_margins(left=0.4, right=0.4, top=0.8, bottom=0.6)
-            sheet.set_header(f'&L&"Calibri,Bold"&14{self.words.text(f"sheet.{self.name}.title")}')
+        if last is None:
+            sheet.set_header(f"&R&8{self.words.text(f'sheet.{self.name}.title')}")
         sheet.set_footer("&L&8&A&R&8&P / &N")
 
     def protect(self) -> None:

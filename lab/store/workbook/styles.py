@@ -16,7 +16,7 @@ _FILLS: dict[Filler, dict[str, str]] = {
     "tool": {"bg_color": "#EEF0F2", "font_color": "#1A1D21"},
     "manifest": {"bg_color": "#EEF0F2", "font_color": "#1A1D21"},
 }
-_NUMBERS = {"amount": "#,##0.00", "local": "yyyy-mm-dd hh:mm", "boolean": "General"}
+_NUMBERS = {"amount": "#,##0.00", "local": "yyyy-mm-dd hh:mm"}
 _BY_UNIT = {"s": "#,##0.000", "bytes": "#,##0", "ratio": "0.0000", "J": "#,##0", "h": "#,##0.00", "count": "#,##0"}
 _RIGHT = {"integer", "number", "amount"}
 
@@ -24,8 +24,10 @@ _RIGHT = {"integer", "number", "amount"}
 class Styles:
     """The formats of one workbook, each made once."""
 
-    def __init__(self, book: Any) -> None:  # noqa: ANN401  (an xlsxwriter workbook)
-        """Make formats for `book`."""
+    def __init__(self, book: Any, yes: str, no: str) -> None:  # noqa: ANN401  (an xlsxwriter workbook)
+        """Make formats for `book`; `yes` and `no` are the workbook's words for true and false."""
+        # Excel writes a boolean in its own language whatever the format; LibreOffice would write 1.
+        self._boolean = f'"{yes}";"{yes}";"{no}"'
         self._book = book
         self._made: dict[tuple[tuple[str, object], ...], Format] = {}
 
@@ -68,15 +70,18 @@ class Styles:
         """A data cell of a table's column."""
         align: Literal["left", "right"] = "right" if column.kind in _RIGHT else "left"
         wrap = column.kind == "text" and column.filler in {"person", "tool"} and not column.one_line
-        return self.filled(filler or column.filler, number_format(column), align, wrap=wrap)
+        return self.filled(filler or column.filler, self._number(column), align, wrap=wrap)
 
     def below(self, column: TableColumn) -> Format:
         """The column's default, for rows typed below the table: text stays text there too."""
-        return self.get(num_format=number_format(column))
+        return self.get(num_format=self._number(column))
+
+    def _number(self, column: TableColumn) -> str:
+        return self._boolean if column.kind == "boolean" else number_format(column)
 
 
 def number_format(column: TableColumn) -> str:
-    """The number format of a column; `@` keeps what is typed as text, so that `0012` and `1-4` stay themselves."""
+    """The number format of a column that holds no booleans; `@` keeps what is typed as text, so that `0012` and `1-4` stay themselves."""
     if column.kind in _NUMBERS:
         return _NUMBERS[column.kind]
     if column.kind == "integer" and column.unit == "h":

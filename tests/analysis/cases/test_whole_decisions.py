@@ -200,7 +200,7 @@ def test_two_corpora_are_two_deliverables() -> None:
 
 def test_threshold_lowered_after_the_fact() -> None:
     """A sealed value that differs now fails the sealed gate of every variant."""
-    from lab.model.campaign import Change, Seal  # noqa: PLC0415  (only this case needs them)
+    from lab.model.campaign import Change, Seal
 
     seal = Seal("s1", MONDAY.isoformat(), (Change("protocol.threshold", "0.95", "0.9"),))
     decision = decide(campaign([*passes("a", SLOW), *passes("b", FAST)], seal=seal))
