@@ -1,8 +1,8 @@
-# ruff: noqa: E501, RUF001  (in TEXTS a text is one row, with its language's own apostrophes and spaces)
+# ruff: noqa: E501, RUF001  (TEXTS: long rows, with each language's own apostrophes and spaces)
 """Price GPU packages from `tarifs-forfaits.csv`: one file, Python 3.10 or newer, nothing but the standard library.
 
-Beside its catalogue it works in any folder; inside `lab` it is the very code that prices everything (the product's
-method, section 7). Money is `Decimal`, divided as fractions, with two decimals (half up) where it leaves.
+Beside its catalogue it works in any folder; inside `lab` it is the very code that prices everything (section 7 of the
+product's method). Money is `Decimal`, divided as fractions, with two decimals (half up) where it leaves.
 """
 
 from __future__ import annotations
@@ -149,9 +149,8 @@ def cost_per_result(committed: Decimal | None, accepted: int | None) -> tuple[st
 
 def window_hours(start: datetime, end: datetime) -> Fraction:
     """Exact hours between two aware moments, through clock changes, negative if reversed; TypeError for naive ones."""
-    # Two moments of one zone subtract by the wall clock, so the offsets are taken off first.
     begun, ended = (at.replace(tzinfo=None) - at.utcoffset() for at in (start, end))  # type: ignore[operator]  # naive
-    span = ended - begun
+    span = ended - begun  # in UTC, because two moments of one zone subtract by the wall clock
     return span.days * 24 + Fraction(span.seconds * 10**6 + span.microseconds, 3600 * 10**6)
 
 
@@ -176,8 +175,7 @@ def _offer(place: str, row: Mapping[str, str | None], models: Models) -> Offer |
 
 def offers_from_rows(rows: Rows, models: Models = MODELS, file: str | None = None) -> tuple[Offer, ...]:
     """Offers of the rows, blank ones passed over. CatalogueError: every bad cell, every second price of one offer."""
-    seen: dict[tuple[object, ...], tuple[str, Offer]] = {}
-    problems: list[Problem] = []
+    seen, problems = dict[tuple[object, ...], tuple[str, Offer]](), list[Problem]()
     for place, row in rows:
         offer = _offer(place, row, models) if any((text or "").strip() for text in row.values()) else []
         if isinstance(offer, list):
@@ -194,36 +192,42 @@ def offers_from_rows(rows: Rows, models: Models = MODELS, file: str | None = Non
     return tuple(offer for _, offer in seen.values())
 
 
-def read_offers(path: str | Path, delimiter: str = ",", models: Models = MODELS) -> tuple[Offer, ...]:
-    """Offers of a UTF-8 CSV, columns in any order, byte-order mark and CRLF allowed. CatalogueError with each line."""
+def read_table(path: str | Path, delimiter: str = ",") -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """Header, and (place, cells) of each row, of a UTF-8 CSV; byte-order mark and CRLF allowed. CatalogueError."""
 
     def refuse(slug: str, line: int | None = None, **values: object) -> NoReturn:
         raise CatalogueError(Problem(slug, f"line {line}" if line else None, values), file=str(path))
 
+    rows, line = [], 1
     try:
         data = Path(path).read_bytes()
-        text = data.decode("utf-8-sig")
+        reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=delimiter, strict=True)
+        for cells in reader:
+            rows.append((line, cells))
+            line = reader.line_num + 1
     except OSError:
         refuse("price-file")
     except UnicodeDecodeError as error:
         refuse("price-encoding", data[: error.start].count(b"\n") + 1)
-    reader, rows, line = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), [], 1
-    try:
-        for cells in reader:
-            rows.append((line, cells))
-            line = reader.line_num + 1
     except csv.Error:
         refuse("price-row", line)
     header = [name.strip() for name in rows[0][1]] if rows else []
     for mark in {*";\t|,"} & {*header[0]} if len(header) == 1 else ():
         refuse("price-delimiter", 1, found=mark, wanted=delimiter)
-    missing = ", ".join(name for name in OFFER_COLUMNS if name not in header)
-    unknown = ", ".join(name for name in header if name not in OFFER_COLUMNS or header.count(name) > 1)
-    if missing or unknown:
-        refuse("price-columns", 1, missing=missing or "–", unknown=unknown or "–")
-    for line in (line for line, cells in rows if cells and len(cells) != len(header)):
-        refuse("price-row", line)
-    named = ((f"line {line}", dict(zip(header, cells))) for line, cells in rows[1:])  # noqa: B905  (checked above)
+    if torn := [line for line, cells in rows if cells and len(cells) != len(header)]:
+        refuse("price-row", torn[0])
+    return header, [(f"line {line}", cells) for line, cells in rows[1:]]
+
+
+def read_offers(path: str | Path, delimiter: str = ",", models: Models = MODELS) -> tuple[Offer, ...]:
+    """Offers of a catalogue as `read_table` reads it, columns in any order. CatalogueError with each line."""
+    header, rows = read_table(path, delimiter)
+    missing = ", ".join(name for name in OFFER_COLUMNS if name not in header) or "–"
+    unknown = ", ".join(name for name in header if name not in OFFER_COLUMNS or header.count(name) > 1) or "–"
+    if missing != unknown:  # both a dash when the columns are the right ones
+        facts = {"missing": missing, "unknown": unknown}
+        raise CatalogueError(Problem("price-columns", "line 1", facts), file=str(path))
+    named = ((place, dict(zip(header, cells))) for place, cells in rows)  # noqa: B905  (as many, or `read_table` refuses)
     return offers_from_rows(named, models, str(path))
 
 
@@ -239,14 +243,28 @@ def find_gpu(offers: Sequence[Offer], typed: str) -> str:
     found = sorted(whole or {gpu for gpu, part in parts if wanted and part[-len(wanted) :] == wanted})
     if len(found) == 1:
         return found[0]
-    near = ", ".join(found or sorted({gpu for gpu, part in parts if {*part} & {*wanted}}) or gpus)
-    slug = "price-gpu-several" if found else "price-gpu-unknown"
-    raise CatalogueError(Problem(slug, None, {"gpu": typed, "near": near}))
+    near = found or sorted({gpu for gpu, part in parts if {*part} & {*wanted}}) or gpus
+    facts = {"gpu": typed, "near": ", ".join(near)}
+    raise CatalogueError(Problem("price-gpu-several" if found else "price-gpu-unknown", None, facts))
 
 
-def _plain(hours: Hours) -> int | str:  # as JSON holds hours: rounded up at the sixth decimal, so that none shows as 0
+def plain_hours(hours: Hours) -> int | str:
+    """As JSON holds hours (0 or more): rounded up at the sixth decimal, so that none shows as 0; an int when whole."""
     whole, rest = divmod(-(-Fraction(hours) * 10**6 // 1), 10**6)
     return f"{whole}.{rest:06d}".rstrip("0") if rest else int(whole)
+
+
+def break_even(package: Offer, hourly: Offer, periods: int = 1) -> Fraction:
+    """Billed hours at which as many cards by the hour cost what the package does; beyond them the package is cheaper."""
+    return Fraction(package.price) * periods * hourly.cards_per_lot / (Fraction(hourly.price) * package.cards_per_lot)
+
+
+def _rival(package: Offer, offers: Sequence[Offer], periods: int) -> dict[str, Any]:  # the cheapest, spot apart
+    alike = [one for one in (offers if package.days else ()) if one.days is None and one.currency == package.currency]
+    alike = [one for one in alike if not one.spot and package.cards_per_lot % one.cards_per_lot == 0]
+    rival = max(alike, key=lambda one: break_even(package, one, periods), default=None)
+    price = rival and str(rival.price * (package.cards_per_lot // rival.cards_per_lot))  # of as many cards
+    return {"break_even_hours": rival and plain_hours(break_even(package, rival, periods)), "break_even_price": price}
 
 
 def _row(offer: Offer, lots: int, quote: Quote | None, window: Hours | None, accepted: int | None) -> dict[str, Any]:
@@ -255,10 +273,10 @@ def _row(offer: Offer, lots: int, quote: Quote | None, window: Hours | None, acc
     return {
         "gpu": offer.gpu, "days": offer.days, "lots": lots, "cards": offer.cards_per_lot * lots,
         "committed": quote and str(quote.committed), "currency": offer.currency, "accepted_results": accepted,
-        "cost_status": status, "cost_per_result": cost and str(cost), "periods": quote.periods if quote else 1,
-        "catalogue_version": offer.catalogue_version, "covers_hours": quote and _plain(quote.covers_hours),
+        "cost_status": status, "cost_per_result": None if cost is None else str(cost), "periods": quote.periods if quote else 1,
+        "catalogue_version": offer.catalogue_version, "covers_hours": quote and plain_hours(quote.covers_hours),
         "covers_window": None if missing is None else not missing,
-        "hours_missing": None if missing is None else _plain(missing),
+        "hours_missing": None if missing is None else plain_hours(missing),
         "name": offer.name, "model": offer.model, "region": offer.region, "spot": offer.spot,
         "price": str(offer.price), "source": offer.source, "example": offer.example,
     }  # fmt: skip
@@ -269,10 +287,7 @@ def answer(  # noqa: PLR0913, PLR0917  (the options of the command, one by one)
     window: Hours | None = None, accepted: int | None = None,
     price: Callable[[Offer, int, int, Hours | None], Quote | None] = price_offer,
 ) -> Answer:  # fmt: skip
-    """The package of `days`, or without days all offers of the gpu: covering ones first, cheapest first.
-
-    CatalogueError: a value that cannot be (exit code 2), no offer that is meant, or several (3).
-    """
+    """The package of `days`, or all offers, covering then cheapest first. CatalogueError: a value (2) or an offer (3)."""
     counts = {"--days": days, "--lots": lots, "--periods": periods, "--window": window, "--accepted-results": accepted}
     for option, value in counts.items():
         if value is not None and (value < 0 or (value == 0 and option != "--accepted-results")):
@@ -285,7 +300,8 @@ def answer(  # noqa: PLR0913, PLR0917  (the options of the command, one by one)
         known = known or [str(day) for day in sorted({one.days for one in held if one.days})] or ["–"]
         facts = {"gpu": found, "days": days, "held": ", ".join(known)}
         raise CatalogueError(Problem("price-offers-several" if meant else "price-days-unknown", None, facts))
-    rows = [_row(one, lots, price(one, lots, periods, window), window, accepted) for one in meant]
+    quotes = [(one, price(one, lots, periods, window)) for one in meant]
+    rows = [_row(one, lots, quote, window, accepted) | _rival(one, held, periods) for one, quote in quotes]
     rows.sort(key=lambda row: Decimal(row["committed"] or row["price"]))
     rows.sort(key=lambda row: (row["committed"] is None, row["covers_window"] is False, row["currency"]))
     return Answer(tuple(rows), days is None, window)
@@ -293,9 +309,8 @@ def answer(  # noqa: PLR0913, PLR0917  (the options of the command, one by one)
 
 def as_json(answer: Answer) -> dict[str, Any]:
     """The keys of section 10, amounts as strings; with a window two more; a listing is `gpu` and its `offers`."""
-    rows = [dict(row) for row in answer.rows]
-    shown = [*rows[0].items()][: 14 if answer.window else 12]
-    return {"gpu": rows[0]["gpu"], "offers": rows} if answer.listing else dict(shown)
+    rows, keys = [dict(row) for row in answer.rows], [*answer.rows[0]][: 14 if answer.window else 12]
+    return {"gpu": rows[0]["gpu"], "offers": rows} if answer.listing else {key: rows[0][key] for key in keys}
 
 
 def _number(value: object, lang: str) -> str:
@@ -313,11 +328,12 @@ def as_text(answer: Answer, lang: str) -> str:
     for row in answer.rows:
         facts = {**row, "name": " ".join(filter(None, [row["name"], row["region"], "spot" * row["spot"]]))}
         facts["cards"] = _text("price.card" if row["cards"] == 1 else "price.cards", lang, n=row["cards"])
-        for key in ("committed", "cost_per_result", "covers_hours", "hours_missing", "price"):
+        for key in ("committed", "cost_per_result", "covers_hours", "hours_missing", "price", "break_even_hours", "break_even_price"):  # fmt: skip
             facts[key] = row[key] and _number(row[key], lang)
         head = "open" if row["committed"] is None else "package" if row["days"] else "hourly"
         cost = () if row["cost_status"] == "not_stated" else (f"cost-{row['cost_status']}",)
         keys = (*["short"] * (row["covers_window"] is False), *cost, "source", *["example-price"] * row["example"])
+        keys += ("break-even",) * (answer.listing and row["break_even_hours"] is not None)
         shown += [_text(f"price.{head}", lang, **facts), *(f"  {_text(f'price.{key}', lang, **facts)}" for key in keys)]
     return "\n".join(shown)
 
@@ -325,8 +341,7 @@ def as_text(answer: Answer, lang: str) -> str:
 _OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {  # its form, reader and an example; `answer`'s come first
     "--gpu": (".+", str, "rtx-4090"), "--days": (_COUNT, int, "7"), "--lots": (_COUNT, int, "2"),
     "--periods": (_COUNT, int, "1"), "--window": (_AMOUNT % 6, Decimal, "96.5"),
-    "--accepted-results": ("[0-9]{1,6}", int, "3"), "--catalogue": (".+", str, "tarifs-forfaits.csv"),
-    "--lang": ("en|fr|it", str, "en"), "--json": ("", lambda _: True, ""), "--help": ("", lambda _: True, ""),
+    "--accepted-results": ("[0-9]{1,6}", int, "3"), "--catalogue": (".+", str, "tarifs-forfaits.csv"), "--lang": ("en|fr|it", str, "en"), "--json": ("", lambda _: True, ""), "--help": ("", lambda _: True, ""),
 }  # fmt: skip
 
 
@@ -343,7 +358,7 @@ def _options(words: list[str]) -> dict[str, Any]:
         value = words.pop(0) if words and example else ""
         if not re.fullmatch(form, value):
             raise _refused(option, value)
-        options[option] = read(value)
+        options[option] = (*(options[option] or ()), value) if option == "--catalogue" else read(value)
     return options
 
 
@@ -359,12 +374,15 @@ def main(argv: Sequence[str]) -> int:
             usage = " ".join(f"[{option} {row[2]}]" for option, row in _OPTIONS.items())
             print(_text("price.help", lang, usage=usage.replace(" ]", "]")))
             return 0
-        offers = read_offers(options["--catalogue"] or Path(__file__).with_name("tarifs-forfaits.csv"))
-        found = answer(offers, *[options[name] for name in [*_OPTIONS][:6]])
+        paths = options["--catalogue"] or [Path(__file__).with_name("tarifs-forfaits.csv")]
+        offers = dict.fromkeys(offer for path in paths for offer in read_offers(path))  # one given twice counts once
+        found = answer([*offers], *[options[name] for name in [*_OPTIONS][:6]])
     except CatalogueError as error:
         for problem in error.problems:
-            where = ", ".join(filter(None, [error.file, problem.place]))
-            print(f"{where}: " * bool(where) + _text(f"fault.{problem.slug}", lang, **problem.values), file=sys.stderr)
+            place = re.sub("^line ", _text("place.line", lang, number=""), problem.place or "")
+            where = ", ".join(filter(None, [error.file, place]))
+            text = _text(f"fault.{problem.slug}", lang, **problem.values)
+            print(_text("place.fault", lang, where=where, found=text) if where else text, file=sys.stderr)
         return error.exit_code
     print(json.dumps(as_json(found), indent=2) if options["--json"] else as_text(found, lang))
     return 0
@@ -372,27 +390,9 @@ def main(argv: Sequence[str]) -> int:
 
 # Each text in English, French and Italian. A test holds them to the catalogues of `lab`, which add what to do.
 TEXTS = {
-    "price.card": ("{n} card", "{n} carte", "{n} scheda"), "price.cards": ("{n} cards", "{n} cartes", "{n} schede"),
-    "price.package": ("{name}: {committed} {currency}, {cards} (days: {days}, lots: {lots}, periods: {periods}, hours covered: {covers_hours})", "{name} : {committed} {currency}, {cards} (jours : {days}, lots : {lots}, périodes : {periods}, heures couvertes : {covers_hours})", "{name}: {committed} {currency}, {cards} (giorni: {days}, lotti: {lots}, periodi: {periods}, ore coperte: {covers_hours})"),
-    "price.hourly": ("{name}: {committed} {currency}, {cards} (per hour: {price}, lots: {lots}, hours billed: {covers_hours})", "{name} : {committed} {currency}, {cards} (par heure : {price}, lots : {lots}, heures facturées : {covers_hours})", "{name}: {committed} {currency}, {cards} (all’ora: {price}, lotti: {lots}, ore fatturate: {covers_hours})"),
-    "price.open": ("{name}: {price} {currency} per hour and lot, {cards}; the window makes it a budget", "{name} : {price} {currency} par heure et par lot, {cards} ; la fenêtre en fait un budget", "{name}: {price} {currency} per ora e per lotto, {cards}; la finestra ne fa un budget"),
-    "price.short": ("{hours_missing} h of the window are missing. Nothing is extended by itself: price more periods.", "Il manque {hours_missing} h pour couvrir la fenêtre. Rien ne se prolonge seul : chiffrez des périodes en plus.", "Mancano {hours_missing} h per coprire la finestra. Nulla si proroga da sé: calcola altri periodi."),
-    "price.cost-value": ("Cost per accepted result: {cost_per_result} {currency} (accepted: {accepted_results})", "Coût par résultat accepté : {cost_per_result} {currency} (acceptés : {accepted_results})", "Costo per risultato accettato: {cost_per_result} {currency} (accettati: {accepted_results})"),
-    "price.cost-undefined": ("Cost per accepted result: undefined, none was accepted. The budget stays committed.", "Coût par résultat accepté : non défini, aucun n’est accepté. Le budget reste engagé.", "Costo per risultato accettato: indefinito, nessuno è accettato. Il budget resta impegnato."),
-    "price.source": ("Catalogue {catalogue_version}, source: {source}", "Catalogue {catalogue_version}, source : {source}", "Catalogo {catalogue_version}, fonte: {source}"), "price.example-price": ("Example price: it shows the method, nobody rents at it.", "Prix d’exemple : il montre la méthode, personne ne loue à ce prix.", "Prezzo di esempio: mostra il metodo, nessuno noleggia a questo prezzo."),
-    "price.listing": ("Cheapest first within each currency; offers that do not cover the window come after.", "Du moins cher au plus cher dans chaque devise ; les offres qui ne couvrent pas la fenêtre viennent après.", "Dal meno caro al più caro in ogni valuta; le offerte che non coprono la finestra vengono dopo."),
-    "price.help": ("Committed budget of a GPU package: price of a lot x lots x periods. Without --days: every offer of the card.\ncalcul_forfaits.py {usage}", "Budget engagé d’un forfait GPU : prix du lot x lots x périodes. Sans --days : toutes les offres de la carte.\ncalcul_forfaits.py {usage}", "Budget impegnato di un forfait GPU: prezzo del lotto x lotti x periodi. Senza --days: tutte le offerte della scheda.\ncalcul_forfaits.py {usage}"),
-    "fault.price-file": ("The catalogue is missing or cannot be opened.", "Le catalogue manque ou ne peut pas être ouvert.", "Il catalogo manca o non si può aprire."), "fault.price-encoding": ("The catalogue is not UTF-8 text.", "Le catalogue n’est pas du texte en UTF-8.", "Il catalogo non è testo in UTF-8."),
-    "fault.price-row": ("The line cannot be read: its cells are not as many as in the header, or a quotation mark is not closed.", "La ligne est illisible : elle n’a pas autant de cellules que l’en-tête, ou un guillemet n’est pas fermé.", "La riga non è leggibile: non ha tante celle quante l’intestazione, o una virgoletta non è chiusa."),
-    "fault.price-delimiter": ("Cells are separated by `{found}`; `{wanted}` is wanted.", "Les cellules sont séparées par `{found}` ; il faut `{wanted}`.", "Le celle sono separate da `{found}`; serve `{wanted}`."),
-    "fault.price-columns": ("Columns missing: {missing}. Columns unknown or twice there: {unknown}.", "Colonnes absentes : {missing}. Colonnes inconnues ou en double : {unknown}.", "Colonne mancanti: {missing}. Colonne sconosciute o doppie: {unknown}."),
-    "fault.price-cell": ("`{column}` holds `{value}`; a value like `{wanted}` is wanted.", "`{column}` contient `{value}` ; il faut une valeur comme `{wanted}`.", "`{column}` contiene `{value}`; serve un valore come `{wanted}`."),
-    "fault.price-twice": ("One offer of {gpu} has two prices: {there} ({first}) and {here}.", "Une même offre de {gpu} a deux prix : {there} ({first}) et {here}.", "Una stessa offerta di {gpu} ha due prezzi: {there} ({first}) e {here}."),
-    "fault.price-gpu-unknown": ("The catalogue holds no card named `{gpu}`. Names it holds: {near}.", "Le catalogue n’a pas de carte nommée `{gpu}`. Noms qu’il contient : {near}.", "Il catalogo non ha una scheda di nome `{gpu}`. Nomi che contiene: {near}."),
-    "fault.price-gpu-several": ("`{gpu}` may name several cards: {near}.", "`{gpu}` peut désigner plusieurs cartes : {near}.", "`{gpu}` può indicare più schede: {near}."),
-    "fault.price-days-unknown": ("Price unknown: {gpu} has no package of {days} days. Days in the catalogue: {held}.", "Prix inconnu : {gpu} n’a pas de forfait de {days} jours. Jours au catalogue : {held}.", "Prezzo sconosciuto: {gpu} non ha un forfait di {days} giorni. Giorni a catalogo: {held}."),
-    "fault.price-offers-several": ("Several packages of {days} days of {gpu}: {held}.", "Plusieurs forfaits de {days} jours de {gpu} : {held}.", "Più forfait di {days} giorni di {gpu}: {held}."),
-    "fault.price-option": ("The value `{value}` does not fit here; write for example `{wanted}`.", "La valeur `{value}` ne convient pas ici ; écrivez par exemple `{wanted}`.", "Il valore `{value}` qui non va bene; scrivi per esempio `{wanted}`."),
+    "price.card": ("{n} card", "{n} carte", "{n} scheda"), "price.cards": ("{n} cards", "{n} cartes", "{n} schede"), "price.package": ("{name}: {committed} {currency}, {cards} (days: {days}, lots: {lots}, periods: {periods}, hours covered: {covers_hours})", "{name} : {committed} {currency}, {cards} (jours : {days}, lots : {lots}, périodes : {periods}, heures couvertes : {covers_hours})", "{name}: {committed} {currency}, {cards} (giorni: {days}, lotti: {lots}, periodi: {periods}, ore coperte: {covers_hours})"), "price.hourly": ("{name}: {committed} {currency}, {cards} (per hour: {price}, lots: {lots}, hours billed: {covers_hours})", "{name} : {committed} {currency}, {cards} (par heure : {price}, lots : {lots}, heures facturées : {covers_hours})", "{name}: {committed} {currency}, {cards} (all’ora: {price}, lotti: {lots}, ore fatturate: {covers_hours})"), "price.open": ("{name}: {price} {currency} per hour and lot, {cards}; give the window to get a budget", "{name} : {price} {currency} par heure et par lot, {cards} ; indiquez la fenêtre pour obtenir un budget", "{name}: {price} {currency} per ora e per lotto, {cards}; indica la finestra per ottenere un budget"), "price.source": ("Catalogue {catalogue_version}, source: {source}", "Catalogue {catalogue_version}, source : {source}", "Catalogo {catalogue_version}, fonte: {source}"), "price.example-price": ("Example price: it shows the method, nobody rents at it.", "Prix d’exemple : il montre la méthode, personne ne loue à ce prix.", "Prezzo di esempio: mostra il metodo, nessuno noleggia a questo prezzo."),
+    "price.short": ("{hours_missing} h of the window are missing. Nothing is extended by itself: price more periods.", "Il manque {hours_missing} h pour couvrir la fenêtre. Rien ne se prolonge tout seul : chiffrez des périodes supplémentaires.", "Mancano {hours_missing} h per coprire la finestra. Nulla si prolunga da solo: calcola periodi aggiuntivi."), "price.cost-value": ("Cost per accepted result: {cost_per_result} {currency} (accepted: {accepted_results})", "Coût par résultat accepté : {cost_per_result} {currency} (acceptés : {accepted_results})", "Costo per risultato accettato: {cost_per_result} {currency} (accettati: {accepted_results})"), "price.cost-undefined": ("Cost per accepted result: undefined, none was accepted. The budget stays committed.", "Coût par résultat accepté : non défini, aucun n’est accepté. Le budget reste engagé.", "Costo per risultato accettato: non definito, nessuno è accettato. Il budget resta impegnato."), "price.listing": ("Cheapest first within each currency; offers that do not cover the window come after.", "Du moins cher au plus cher dans chaque devise ; les offres qui ne couvrent pas la fenêtre viennent après.", "Dal meno caro al più caro in ogni valuta; le offerte che non coprono la finestra vengono dopo."), "price.break-even": ("As many cards by the hour ({break_even_price} {currency}) cost more beyond {break_even_hours} billed hours.", "Autant de cartes à l’heure ({break_even_price} {currency}) coûtent plus cher au-delà de {break_even_hours} heures facturées.", "Altrettante schede a ore ({break_even_price} {currency}) costano di più oltre {break_even_hours} ore fatturate."), "price.help": ("Committed budget of a GPU package: price of a lot x lots x periods. Without --days: every offer of the card.\ncalcul_forfaits.py {usage}", "Budget engagé d’un forfait GPU : prix du lot x lots x périodes. Sans --days : toutes les offres de la carte.\ncalcul_forfaits.py {usage}", "Budget impegnato di un forfait GPU: prezzo del lotto x lotti x periodi. Senza --days: tutte le offerte della scheda.\ncalcul_forfaits.py {usage}"),
+    "place.line": ("line {number}", "ligne {number}", "riga {number}"), "place.fault": ("{where}: {found}", "{where} : {found}", "{where}: {found}"), "fault.price-file": ("The catalogue is missing or cannot be opened.", "Le catalogue manque ou ne peut pas être ouvert.", "Il catalogo manca o non si può aprire."), "fault.price-encoding": ("The catalogue is not UTF-8 text.", "Le catalogue n’est pas du texte en UTF-8.", "Il catalogo non è testo in UTF-8."), "fault.price-row": ("The line cannot be read: its cells are not as many as in the header, or a quotation mark is not closed.", "La ligne est illisible : elle n’a pas autant de cellules que l’en-tête, ou un guillemet n’est pas fermé.", "La riga non è leggibile: non ha tante celle quante l’intestazione, o una virgoletta non è chiusa."), "fault.price-delimiter": ("Cells are separated by `{found}`; `{wanted}` is wanted.", "Les cellules sont séparées par `{found}` ; il faut `{wanted}`.", "Le celle sono separate da `{found}`; serve `{wanted}`."), "fault.price-columns": ("Columns missing: {missing}. Columns unknown or twice there: {unknown}.", "Colonnes absentes : {missing}. Colonnes inconnues ou en double : {unknown}.", "Colonne mancanti: {missing}. Colonne sconosciute o doppie: {unknown}."), "fault.price-cell": ("`{column}` holds `{value}`; a value like `{wanted}` is wanted.", "`{column}` contient `{value}` ; il faut une valeur comme `{wanted}`.", "`{column}` contiene `{value}`; serve un valore come `{wanted}`."), "fault.price-twice": ("One offer of {gpu} has two prices: {there} ({first}) and {here}.", "Une même offre de {gpu} a deux prix : {there} ({first}) et {here}.", "Una stessa offerta di {gpu} ha due prezzi: {there} ({first}) e {here}."), "fault.price-gpu-unknown": ("The catalogue holds no card named `{gpu}`. Names it holds: {near}.", "Le catalogue n’a pas de carte nommée `{gpu}`. Noms qu’il contient : {near}.", "Il catalogo non ha una scheda di nome `{gpu}`. Nomi che contiene: {near}."), "fault.price-gpu-several": ("`{gpu}` may name several cards: {near}.", "`{gpu}` peut désigner plusieurs cartes : {near}.", "`{gpu}` può indicare più schede: {near}."), "fault.price-days-unknown": ("Price unknown: {gpu} has no package of {days} days. Days in the catalogue: {held}.", "Prix inconnu : {gpu} n’a pas de forfait de {days} jours. Jours au catalogue : {held}.", "Prezzo sconosciuto: {gpu} non ha un forfait di {days} giorni. Giorni a catalogo: {held}."), "fault.price-offers-several": ("Several packages of {days} days of {gpu}: {held}.", "Plusieurs forfaits de {days} jours de {gpu} : {held}.", "Più forfait di {days} giorni di {gpu}: {held}."), "fault.price-option": ("The value `{value}` does not fit here; write for example `{wanted}`.", "La valeur `{value}` ne convient pas ici ; écrivez par exemple `{wanted}`.", "Il valore `{value}` qui non è adatto; scrivi per esempio `{wanted}`."),
 }  # fmt: skip
 
 if __name__ == "__main__":

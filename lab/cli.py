@@ -10,16 +10,19 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lab import pipeline
-from lab.errors import LabError, UsageProblemError, fault
+from lab import checks, pipeline, rentals
+from lab.errors import Fault, LabError, UsageProblemError, fault
 from lab.messages import DASH, LANGUAGES, LOCALES, Messages, messages
 from lab.screen import answers
 from lab.screen.answers import Shown, fault_data
 from lab.screen.progress import progress
+
+if TYPE_CHECKING:
+    from lab.store.catalogue import CatalogueFiles
 
 INTERRUPTED, WRONG_USAGE, OUTSIDE_FAILED = 130, 2, 4
 
@@ -28,6 +31,11 @@ Folder = Annotated[Path, typer.Argument(help="cli.dir", metavar="DIR", show_defa
 Language = Annotated[str | None, typer.Option("--lang", help="cli.lang", metavar="en|fr|it", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="cli.json")]
 Debug = Annotated[bool, typer.Option("--debug", help="cli.debug")]
+CatalogueOption = Annotated[
+    list[Path] | None, typer.Option(help="cli.price.catalogue", metavar="CSV", show_default=False)
+]
+SpotOption = Annotated[bool, typer.Option("--spot", help="cli.price.spot")]
+IncrementOption = Annotated[int, typer.Option(help="cli.price.increment", min=1, max=999999)]
 
 HERE = Path()
 COMMON = {"lang": (Language, None), "as_json": (AsJson, False), "debug": (Debug, False)}
@@ -79,7 +87,7 @@ def demo(folder: Folder = Path("demo"), *, words: Messages) -> Shown:
 
 @_command("init")
 def init(
-    folder: Folder,
+    folder: Annotated[Path, typer.Argument(help="cli.init.dir", metavar="DIR", show_default=False)],
     *,
     name: Annotated[str | None, typer.Option(help="cli.init.name", show_default=False)] = None,
     words: Messages,
@@ -91,13 +99,23 @@ def init(
 @_command("check")
 def check(folder: Folder = HERE, *, words: Messages) -> Shown:
     """Say what stands in the way of measuring or judging."""
-    return answers.checked(folder, *pipeline.check(folder), words)
+    return answers.checked(folder, checks.check(folder), words)
 
 
 @_command("seal")
 def seal(folder: Folder = HERE) -> Shown:
     """Fix what was decided, before the first timing."""
     return answers.sealed(pipeline.seal(folder))
+
+
+@_command("amend")
+def amend(
+    folder: Folder = HERE, *, reason: Annotated[str, typer.Option(help="cli.amend.reason", show_default=False)]
+) -> Shown:
+    """Put a new seal over what has changed."""
+    from lab.screen.integrity import amended
+
+    return amended(pipeline.amend(folder, reason))
 
 
 @_command("run")
@@ -130,7 +148,33 @@ def judge(folder: Folder = HERE) -> Shown:
 @_command("report")
 def report(folder: Folder = HERE) -> Shown:
     """Write the decision report."""
-    return answers.reported(pipeline.report(folder))
+    notices: list[Fault] = []
+    return answers.reported(pipeline.report(folder, notice=notices.append), notices)
+
+
+@_command("verify")
+def verify(
+    folder: Folder = HERE,
+    *,
+    version: Annotated[int | None, typer.Option(help="cli.verify.version", show_default=False, min=1)] = None,
+) -> Shown:
+    """Hold a version of the report against the folder."""
+    from lab.screen.integrity import verified
+
+    return verified(pipeline.verify(folder, version))
+
+
+@_command("bundle")
+def bundle(
+    folder: Folder = HERE,
+    *,
+    out: Annotated[Path | None, typer.Option(help="cli.bundle.out", show_default=False)] = None,
+    with_corpus: Annotated[bool, typer.Option("--with-corpus", help="cli.bundle.with_corpus")] = False,
+) -> Shown:
+    """Pack the campaign as a BagIt bag."""
+    from lab.screen.integrity import bundled
+
+    return bundled(pipeline.bundle(folder, out, with_corpus=with_corpus))
 
 
 @_command("price")
@@ -142,12 +186,55 @@ def price(
     periods: Annotated[int, typer.Option(help="cli.price.periods")] = 1,
     window: Annotated[str | None, typer.Option(help="cli.price.window", show_default=False)] = None,
     accepted_results: Annotated[int | None, typer.Option(help="cli.price.accepted", show_default=False)] = None,
-    catalogue: Annotated[Path | None, typer.Option(help="cli.price.catalogue", show_default=False)] = None,
+    catalogue: CatalogueOption = None,
+    spot: SpotOption = False,
+    increment_minutes: IncrementOption = 60,
 ) -> Shown:
     """Say what a package commits."""
+    files = _catalogues(catalogue, spot, increment_minutes)
     return answers.priced(
-        pipeline.price(gpu, days, lots, periods=periods, window=window, accepted=accepted_results, catalogue=catalogue)
+        *rentals.price(gpu, days, lots, periods=periods, window=window, accepted=accepted_results, files=files)
     )
+
+
+@_command("window")
+def window(
+    *,
+    start: Annotated[str | None, typer.Option(help="cli.window.start", show_default=False)] = None,
+    end: Annotated[str | None, typer.Option(help="cli.window.end", show_default=False)] = None,
+    tz: Annotated[str | None, typer.Option(help="cli.window.tz", show_default=False)] = None,
+    campaign: Annotated[
+        Path | None, typer.Option(help="cli.window.campaign", metavar="DIR", show_default=False)
+    ] = None,
+    tasks: Annotated[Path | None, typer.Option(help="cli.window.tasks", metavar="CSV", show_default=False)] = None,
+    deadline: Annotated[str | None, typer.Option(help="cli.window.deadline", show_default=False)] = None,
+    gpu: Annotated[str | None, typer.Option(help="cli.window.gpu", show_default=False)] = None,
+    lots: Annotated[int | None, typer.Option(help="cli.window.lots", show_default=False)] = None,
+    catalogue: CatalogueOption = None,
+    spot: SpotOption = False,
+    increment_minutes: IncrementOption = 60,
+) -> Shown:
+    """Say how long an access window is and which packages cover it."""
+    from lab.screen.windows import covered
+
+    files = _catalogues(catalogue, spot, increment_minutes)
+    return covered(
+        *rentals.windows(rentals.WindowQuestion(start, end, tz, campaign, tasks, deadline, gpu, lots, files))
+    )
+
+
+def _catalogues(paths: list[Path] | None, spot: bool, increment_minutes: int) -> "CatalogueFiles":
+    from lab.store.catalogue import CatalogueFiles
+
+    return CatalogueFiles(tuple(paths or ()), spot, increment_minutes)
+
+
+@_command("site")
+def site(
+    out: Annotated[Path, typer.Argument(help="cli.site.out", metavar="OUT", show_default=False)], *, words: Messages
+) -> Shown:
+    """Write the static site."""
+    return answers.site_built(pipeline.site(out, words.language))
 
 
 def entry() -> None:

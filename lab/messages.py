@@ -13,6 +13,7 @@ from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from lab.errors import Fault
 
@@ -24,6 +25,19 @@ LOCALES = Path(__file__).parent / "locales"
 
 class MissingTextError(KeyError):
     """A key without a text in a language: a defect of ours, found by the tests."""
+
+
+@runtime_checkable
+class _Said(Protocol):
+    """What has a text of its own: a reason within another one."""
+
+    @property
+    def key(self) -> str:
+        """The key of its text."""
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """The facts of its text."""
 
 
 class Messages:
@@ -69,7 +83,8 @@ class Messages:
         values = {**fault.values, "file": fault.file or "", "place": place}
         found = self.text(f"fault.{fault.slug}", **values)
         do = self.text(f"fault.{fault.slug}.do", **values)
-        return f"{where}: {found}\n  {do}" if where else f"{found}\n  {do}"
+        said = self.text("place.fault", where=where, found=found) if where else found
+        return f"{said}\n  {do}"
 
     def number(self, value: float | Decimal | None, digits: int | None = None, *, grouping: bool = True) -> str:
         """`value` with the language's separators; a dash when absent.
@@ -137,17 +152,23 @@ class Messages:
         return {name: self._value(value) for name, value in values.items()}
 
     def _value(self, value: object) -> object:
-        if isinstance(value, bool) or value is None or isinstance(value, str):
-            return value
-        if isinstance(value, Decimal):  # money, and nothing else, is Decimal
-            return self.number(value, 2)
-        if isinstance(value, int | float):
-            return self.number(value)
-        if isinstance(value, datetime):
-            return self.date_time(value)
-        if isinstance(value, list | tuple):
-            return ", ".join(str(self._value(item)) for item in value)
-        return value
+        """A fact as a text shows it; `Decimal` is money, and nothing else is."""
+        match value:
+            case bool() | None | str():
+                shown: object = value
+            case Decimal():
+                shown = self.number(value, 2)
+            case int() | float():
+                shown = self.number(value)
+            case datetime():
+                shown = self.date_time(value)
+            case list() | tuple():
+                shown = ", ".join(str(self._value(item)) for item in value)
+            case _Said():
+                shown = self.text(value.key, **value.values)
+            case _:
+                shown = value
+        return shown
 
 
 @lru_cache

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.errors import CheckFoundError, Fault, InvalidInputError, UsageProblemError, fault
-from lab.messages import DASH, LANGUAGES
+from lab.checks import evidence_faults, ready, seal_faults, term_faults
+from lab.errors import Fault, InvalidInputError, UsageProblemError, fault
+from lab.messages import LANGUAGES
 from lab.model.attempt import COLUMNS, FAILURES, Record, Slot
 
 if TYPE_CHECKING:  # slow to import, and most commands never need them
-    from lab.calcul_forfaits import Answer
     from lab.measure.events import Event
     from lab.measure.progress import Current
-    from lab.model.campaign import Campaign, Change, Seal
+    from lab.model.campaign import Campaign, Seal
     from lab.model.decision import Decision, Verdict
+    from lab.report.verify import Verification
     from lab.report.versions import Published
+    from lab.store.bundle import Bundle
 
 MANIFEST = "manifest.toml"
 WORKBOOK = "campaign.xlsx"
@@ -34,13 +35,13 @@ class Judgement:
     Attributes:
         campaign: as it was read.
         decision: what follows from it.
-        altered: ids of attempts whose predictions were changed after they were measured.
+        evidence: a fault for each attempt whose predictions are not what was measured.
         fault: why the verdicts could not be written into the workbook; None when they are in it.
     """
 
     campaign: Campaign
     decision: Decision
-    altered: tuple[str, ...]
+    evidence: tuple[Fault, ...]
     fault: Fault | None
 
 
@@ -62,45 +63,37 @@ class VariantStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a campaign is, and what runs at this moment (None: nothing)."""
+    """How far a campaign is, what runs at this moment (None: nothing), and sealed values that were changed since."""
 
     variants: tuple[VariantStatus, ...]
     running: Current | None
+    changed: tuple[Fault, ...] = ()
 
 
 def campaign_language(folder: Path) -> str | None:
     """The language the campaign in `folder` declares; None where there is none to be read."""
     try:
-        declared = tomllib.loads((folder / MANIFEST).read_text(encoding="utf-8")).get("language")
+        text = (folder / MANIFEST).read_text(encoding="utf-8")
     except (OSError, ValueError):
         return None
-    return declared if declared in LANGUAGES else None
+    # By its line, not as TOML: a manifest that does not parse is told in its own language too.
+    found = re.search(r"^language\s*=\s*[\"'](\w+)", text, re.MULTILINE)
+    return found[1] if found and found[1] in LANGUAGES else None
 
 
 def initialise(folder: Path, language: str, name: str | None = None) -> Path:
     """Make an empty campaign to fill: a commented manifest and a workbook in `language`.
 
     Raises:
-        UsageProblemError: the folder holds a campaign already, or is a file.
+        UsageProblemError: the folder holds a campaign already, or is a file, or `name` is no id.
+        OutsideFailureError: the folder cannot be written.
     """
-    from lab.store.catalogue import shipped_offers
-    from lab.store.files import write_atomically
-    from lab.store.manifest import read_manifest
-    from lab.store.starter import starter_manifest, starter_name
-    from lab.store.workbook import write_workbook
-    from lab.store.workbook.content import empty_content
+    from lab.store.starter import start_campaign
 
-    if folder.exists() and not folder.is_dir():
-        raise UsageProblemError(fault("campaign-is-a-file", file=str(folder)))
     for existing in (MANIFEST, WORKBOOK):
         if (folder / existing).exists():
             raise UsageProblemError(fault("campaign-exists", file=str(folder), name=existing))
-    folder.mkdir(parents=True, exist_ok=True)
-    text = starter_manifest(language, name or starter_name(folder))
-    write_atomically(folder / MANIFEST, text.encode("utf-8"))
-    manifest = read_manifest(folder / MANIFEST)
-    write_workbook(folder / WORKBOOK, replace(empty_content(manifest), offers=shipped_offers()), manifest)
-    return folder
+    return start_campaign(folder, language, name)
 
 
 def load(folder: Path, *, examine: bool = True) -> Campaign:
@@ -108,37 +101,6 @@ def load(folder: Path, *, examine: bool = True) -> Campaign:
     from lab.store.campaign import read_campaign
 
     return read_campaign(folder, examine=examine)
-
-
-def check(folder: Path) -> tuple[Campaign | None, tuple[Fault, ...]]:
-    """Read a campaign and list what stands in the way of measuring or judging it; empty when nothing does."""
-    from lab.workloads import declaration_faults
-
-    try:
-        campaign = load(folder)
-    except InvalidInputError as error:
-        return None, error.faults
-    workloads = declaration_faults(campaign.manifest.variants)
-    return campaign, (*workloads, *missing_terms(campaign), *seal_faults(campaign), *campaign.notices)
-
-
-def missing_terms(campaign: Campaign) -> tuple[Fault, ...]:
-    """A fault for each protocol field that must be decided before the first timing and is still empty."""
-    from lab.store.workbook import missing_fields
-
-    return tuple(
-        fault("protocol-field-missing", file=WORKBOOK, place="protocol", field=spec.name)
-        for spec in missing_fields(campaign.protocol)
-    )
-
-
-def seal_faults(campaign: Campaign) -> tuple[Fault, ...]:
-    """A fault for each sealed value that was changed since, old value and new value."""
-    changes: tuple[Change, ...] = campaign.seal.changes if campaign.seal else ()
-    return tuple(
-        fault("seal-changed", place=change.name, sealed=change.sealed or DASH, now=change.now or DASH)
-        for change in changes
-    )
 
 
 def seal(folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Seal:
@@ -151,17 +113,28 @@ def seal(folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC
     from lab.store.seal import take_seal
 
     campaign = load(folder, examine=False)
-    _check_terms(campaign)
+    ready(campaign, folder)
     if campaign.seal:
         return campaign.seal
     return take_seal(folder, campaign.manifest, campaign.protocol, campaign.corpora, now())
 
 
-def _check_terms(campaign: Campaign) -> None:
-    if missing := missing_terms(campaign):
-        raise InvalidInputError(*missing)
-    if changed := seal_faults(campaign):
-        raise CheckFoundError(*changed)
+def amend(folder: Path, reason: str, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Seal:
+    """Put a new seal over what is declared now; the earlier one is kept, with why and which attempts were known.
+
+    Raises:
+        UsageProblemError: no reason, no seal yet, or nothing that is sealed has changed.
+        InvalidInputError: a required term of the protocol is empty or means nothing.
+        CheckFoundError: a run is under way.
+    """
+    from lab.measure.lock import run_lock
+    from lab.store.seal import amend_seal
+
+    campaign = load(folder, examine=False)
+    if wrong := term_faults(campaign):
+        raise InvalidInputError(*wrong)
+    with run_lock(folder):
+        return amend_seal(folder, campaign, reason, now())
 
 
 def plan(campaign: Campaign, only: Collection[str] | None = None) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
@@ -192,38 +165,54 @@ def run(
     from lab.store.workbook import append_attempts
 
     campaign = load(folder, examine=False)
-    _check_terms(campaign)
-    plan(campaign, only)  # a wrong id is said before anything is sealed
+    plan(campaign, only)  # whatever can be wrong is said before anything is sealed
+    ready(campaign, folder, only)
     campaign = replace(campaign, seal=seal(folder))
 
-    def append(records: Sequence[Record]) -> None:
+    taken = True
+
+    def append(records: Sequence[Record]) -> bool:
         rows = [record.attempt for record in records]
         written = append_attempts(folder / WORKBOOK, rows, campaign.manifest.language)
         if written.fault:
             notice(written.fault)
+        return written.fault is None
 
     def on_attempt(record: Record) -> None:
-        append([record])
+        nonlocal taken  # a workbook that is open elsewhere is tried again when the run ends, not after every pass
+        taken = taken and append([record])
 
-    # An earlier run can have been cut off between an attempt and its row.
-    without_row = {one.values["id"] for one in campaign.notices if one.slug == "attempt-without-row"}
-    if late := [record for record in campaign.records if record.attempt.attempt_id in without_row]:
-        append(late)
-    run_campaign(folder, campaign, only=only, observe=observe, on_attempt=on_attempt)
+    def late_rows() -> None:
+        """An earlier run can have been cut off between an attempt and its row."""
+        now = load(folder, examine=False)
+        without_row = {one.values["id"] for one in now.notices if one.slug == "attempt-without-row"}
+        if late := [record for record in now.records if record.attempt.attempt_id in without_row]:
+            append(late)
+
+    try:
+        run_campaign(folder, campaign, only=only, observe=observe, on_attempt=on_attempt, at_start=late_rows)
+    finally:
+        if not taken:
+            late_rows()
     return judge(folder)
 
 
 def judge(folder: Path) -> Judgement:
-    """Recompute every verdict from the predictions, write them into the rows that exist, and decide."""
+    """Recompute every verdict from the predictions, write them into the rows that exist, and decide.
+
+    While a run is under way it owns the workbook, and writes the verdicts itself when it ends.
+    """
     from lab.analysis.decide import decide
+    from lab.measure.lock import is_running
     from lab.store.workbook import update_judged
+    from lab.store.wrong_ids import keep_wrong_ids
 
     campaign = load(folder)
     decision = decide(campaign)
-    stale = _stale(campaign, decision)
+    keep_wrong_ids(folder, campaign)
+    stale = {} if is_running(folder) else _stale(campaign, decision)
     written = update_judged(folder / WORKBOOK, stale, campaign.manifest.language) if stale else None
-    altered = tuple(name for name, evidence in sorted(campaign.evidence.items()) if evidence.altered)
-    return Judgement(campaign, decision, altered, written.fault if written else None)
+    return Judgement(campaign, decision, evidence_faults(campaign), written.fault if written else None)
 
 
 def _stale(campaign: Campaign, decision: Decision) -> dict[str, dict[str, object]]:
@@ -260,45 +249,45 @@ def status(folder: Path) -> Status:
         )
         for variant in campaign.manifest.variants
     )
-    return Status(variants, current(folder) if is_running(folder) else None)
+    return Status(variants, current(folder) if is_running(folder) else None, seal_faults(campaign))
 
 
-def price(  # noqa: PLR0913  (the options of `lab price`, one by one)
-    gpu: str,
-    days: int | None,
-    lots: int,
-    *,
-    periods: int = 1,
-    window: str | None = None,
-    accepted: int | None = None,
-    catalogue: Path | None = None,
-) -> Answer:
-    """What a package commits, by the very code of `calcul_forfaits.py`; `window` in hours, as typed.
+def report(folder: Path, *, notice: Callable[[Fault], None] = lambda _fault: None) -> Published:
+    """Judge, decide and publish: the version that already says the same, or a new one.
 
-    Raises:
-        InvalidInputError: the catalogue cannot be read, or holds no such card or package.
-        UsageProblemError: a number that cannot be.
+    `notice` takes each sealed value that was changed since: the report says it, and its gate `sealed` fails.
     """
-    from lab.prices import answer, read_catalogue
-    from lab.store.catalogue import shipped_offers
-
-    try:
-        hours = None if window is None else Decimal(window)
-    except InvalidOperation:
-        hours = Decimal("NaN")
-    if hours is not None and not hours.is_finite():
-        raise UsageProblemError(fault("price-option", place="--window", value=window, wanted="96.5"))
-    offers = read_catalogue(catalogue) if catalogue else shipped_offers()
-    return answer(offers, gpu, days, lots=lots, periods=periods, window=hours, accepted=accepted)
-
-
-def report(folder: Path) -> Published:
-    """Judge, decide and publish: the version that already says the same, or a new one."""
     from lab.report.document import build
+    from lab.report.hashes import declared_values
     from lab.report.versions import publish
 
     judgement = judge(folder)
-    return publish(folder, build(judgement.campaign, judgement.decision), author_notes(folder))
+    campaign = judgement.campaign
+    for one in seal_faults(campaign):
+        notice(one)
+    return publish(folder, build(campaign, judgement.decision), author_notes(folder), declared_values(campaign))
+
+
+def verify(folder: Path, version: int | None = None) -> Verification:
+    """Recompute everything from the folder and hold it against a version of the report, the latest by default."""
+    from lab.report.verify import verify as compare
+
+    return compare(folder, version, author_notes(folder))
+
+
+def bundle(folder: Path, out: Path | None = None, *, with_corpus: bool = False) -> Bundle:
+    """Pack the campaign as a BagIt bag into `out`, by default NAME.zip in the current folder."""
+    from lab.store.bundle import write_bundle
+
+    campaign = load(folder)
+    return write_bundle(folder, campaign, out or Path(f"{campaign.manifest.name}.zip"), with_corpus=with_corpus)
+
+
+def site(out: Path, language: str) -> tuple[Path, ...]:
+    """Write the static site into `out`; the pages, first the one to open. `language`: the calculator opens in it."""
+    from lab.report.site import build_site
+
+    return build_site(out, language)
 
 
 def author_notes(folder: Path) -> dict[str, str]:

@@ -103,7 +103,23 @@ def test_a_bad_catalogue_is_refused_with_file_and_line(alone: Path, python: str)
     (alone / "mine.csv").write_bytes((alone / "tarifs-forfaits.csv").read_bytes().replace(b"110.00", b"-110"))
     told = run(alone, PYTHONS[python], "--gpu", "4090", "--catalogue", "mine.csv", LANG="fr_FR.UTF-8")
     assert (told.returncode, told.stdout) == (3, "")
-    assert told.stderr.startswith("mine.csv, line 2: `price` contient `-110`")
+    assert told.stderr.startswith("mine.csv, ligne 2\u202f: `price` contient `-110`")
+
+
+def test_several_catalogues_are_used_together(alone: Path) -> None:
+    """Each price with its version and source; a file given twice counts once; the shipped one only if none is given."""
+    text = (alone / "tarifs-forfaits.csv").read_text(encoding="utf-8")
+    mine = text.replace("110.00", "99.00").replace("2026-09-24", "mine-1")
+    (alone / "mine.csv").write_text(mine, encoding="utf-8")
+    both = ("--catalogue", "mine.csv", "--catalogue", "tarifs-forfaits.csv", "--catalogue", "mine.csv")
+    said = run(alone, sys.executable, "--gpu", "4090", *both).stdout
+    assert said.index("99.00 USD") < said.index("mine-1") < said.index("110.00 USD") < said.index("2026-09-24")
+    assert said.count("mine-1") == 1
+    assert "110.00" not in run(alone, sys.executable, "--gpu", "4090", "--catalogue", "mine.csv").stdout
+    told = run(alone, sys.executable, "--gpu", "4090", "--days", "7", *both)
+    assert told.returncode == 3
+    assert "mine-1" in told.stderr
+    assert "2026-09-24" in told.stderr
 
 
 @pytest.mark.parametrize(

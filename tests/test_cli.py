@@ -11,7 +11,9 @@ import small_campaign
 from lab.cli import main
 from lab.messages import LANGUAGES
 
-COMMANDS = ("demo", "init", "check", "seal", "run", "status", "judge", "report", "price")
+COMMANDS = (
+    "demo", "init", "check", "seal", "amend", "run", "status", "judge", "report", "verify", "bundle", "price", "window",
+)  # fmt: skip
 
 
 @pytest.fixture

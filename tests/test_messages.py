@@ -23,7 +23,7 @@ from lab.model.decision import GATES
 from lab.model.protocol import PROTOCOL_FIELDS
 
 DOMAINS = sorted({po.stem for po in catalogues.sources()})
-ROOMS = ["analysis", "cli", "demo", "measure", "prices", "report", "store", "typer", "workbook"]
+ROOMS = ["analysis", "cli", "demo", "measure", "prices", "report", "site", "store", "typer", "workbook"]
 NOT_OURS = "typer"  # its keys are the English words of the library that prints the help pages
 THIN, FIXED, DASH = "\u202f", "\u00a0", "\u2013"
 # First words of keys that the code may write anywhere: as a literal they are always the key of a text.
@@ -298,7 +298,7 @@ def test_a_fault_says_file_place_what_was_found_and_what_to_do(language: str) ->
         fault("manifest-series-differs", file="manifest.toml", place="series.batch", keys=["threads", "padding"])
     )
     first, second = said.splitlines()
-    assert first.startswith("manifest.toml, series.batch: ")
+    assert first.replace("\u202f:", ":").startswith("manifest.toml, series.batch: ")
     assert "threads, padding" in first + second
     assert second.strip()
 

@@ -24,9 +24,10 @@ from lab.analysis.controls import (
 from lab.analysis.exact import exact, median
 from lab.analysis.passes import Group
 from lab.metrics import Metric, metric
+from lab.metrics.own import OwnMetricError
 from lab.model.campaign import Campaign
 from lab.model.decision import Verdict
-from lab.model.evidence import Evidence
+from lab.model.evidence import Aggregates, Evidence
 from lab.model.protocol import Protocol
 from lab.model.reason import reason
 
@@ -34,7 +35,7 @@ from lab.model.reason import reason
 def judge(campaign: Campaign) -> dict[str, Verdict]:
     """The verdict on every attempt, declared rows included, by attempt id; the order of the rows changes nothing."""
     protocol = campaign.protocol
-    used = metric(protocol.metric)
+    used = metric(protocol.metric, campaign.manifest)
     cases: list[tuple[Case, bool]] = []
     for record in campaign.records:
         attempt_id = record.attempt.attempt_id
@@ -57,15 +58,27 @@ def _group(case: Case) -> Group:
 
 def _figures(used: Metric | None, shown: Evidence, protocol: Protocol) -> Figures:
     thresholds = {(one.group, one.value): one.threshold for one in protocol.subgroup_thresholds}
+    subgroups: Subgroups = {}
+    if used is None:
+        return Figures(None, {name: (None, thresholds[name], 0) for name in sorted(thresholds)})
     try:
-        subgroups: Subgroups = {}
         for name in sorted({*shown.subgroups, *thresholds}):
-            confusion = shown.subgroups.get(name, {})
-            value = used.value(confusion) if used else None
-            subgroups[name] = (value, thresholds.get(name), sum(confusion.values()))
-        return Figures(used.value(shown.confusion) if used else None, subgroups)
+            counted, threshold = shown.aggregates(name), thresholds.get(name)
+            # Where nothing hangs on a subgroup, a metric that its few inputs do not carry is absent, not a failure.
+            value = used.of(counted) if threshold is not None else _value_or_none(used, counted)
+            subgroups[name] = (value, threshold, used.inputs(counted))
+        return Figures(used.of(shown.aggregates()), subgroups)
+    except OwnMetricError as error:
+        return Figures(None, {}, str(error))
     except Exception as error:  # noqa: BLE001  (section 5: a metric that raises leaves the attempt unassessed)
         return Figures(None, {}, said(error))
+
+
+def _value_or_none(used: Metric, counted: Aggregates) -> float | None:
+    try:
+        return used.of(counted)
+    except Exception:  # noqa: BLE001  (as above; the metric of the whole corpus says why)
+        return None
 
 
 def _references(cases: list[Case], reference_variant: str | None) -> Mapping[Group, float | None]:
@@ -92,6 +105,7 @@ def _verdict(case: Case) -> Verdict:
             missing_ids=shown.missing,
             unexpected_ids=shown.unexpected,
             ids_match=ids_match(shown),
+            agreement=shown.agreement,
         )
     if control == "format":
         verdict = replace(verdict, format_ok=False if finding.verdict == "rejected" else None)

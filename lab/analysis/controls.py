@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from lab.analysis.exact import distance, exact
 from lab.errors import Fault
@@ -172,6 +173,36 @@ def _reference(case: Case) -> Finding | None:
     return Finding("rejected", reason("verdict.reference.outside", variant=variant, **facts))
 
 
+def _reproducible(case: Case) -> Finding | None:
+    """The protocol's reproducibility target against the reference run; business quality is the metric's own affair."""
+    target, variant = case.protocol.reproducibility_target, case.protocol.reference_variant
+    if target not in ("identical_outputs", "bounded_distance"):
+        return None
+    if variant is None:
+        return Finding("unassessed", reason("verdict.reference.no_variant"))
+    agreement = case.shown.agreement
+    if agreement is None:
+        return Finding("unassessed", reason("verdict.reference.no_run", variant=variant))
+    facts: dict[str, object] = {"run": agreement.run, "inputs": case.shown.expected}
+    if target == "bounded_distance":
+        return _bounded(agreement.largest_distance, case.protocol.tolerance, facts)
+    if not agreement.differing:
+        return None
+    facts |= {"differing": agreement.differing, "first": list(agreement.first_differing[:3])}
+    return Finding("rejected", reason("verdict.reference.outputs_differ", **facts))
+
+
+def _bounded(largest: Decimal | None, tolerance: float | None, facts: dict[str, object]) -> Finding | None:
+    if tolerance is None:
+        return Finding("unassessed", reason("verdict.reference.no_bound"))
+    if largest is None:
+        return Finding("unassessed", reason("verdict.reference.no_distance", **facts))
+    if largest <= exact(tolerance):
+        return None
+    facts |= {"largest": float(largest), "tolerance": tolerance}
+    return Finding("rejected", reason("verdict.reference.too_far", **facts))
+
+
 def _subgroups(case: Case) -> Finding | None:
     for (group, name), (value, threshold, inputs) in (case.figures.subgroups if case.figures else {}).items():
         if threshold is None or case.metric is None:
@@ -195,6 +226,7 @@ BEFORE_QUALITY: tuple[tuple[Control, Check], ...] = (
 OF_QUALITY: tuple[tuple[Control, Check], ...] = (
     ("quality", _quality),
     ("reference", _reference),
+    ("reference", _reproducible),
     ("subgroups", _subgroups),
 )
 

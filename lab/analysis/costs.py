@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from lab.calcul_forfaits import Quote
 from lab.model.campaign import Campaign
-from lab.model.catalogue import Deliverable, Window
+from lab.model.catalogue import Deliverable, PackageChoice, Window
 from lab.model.decision import Verdict
 from lab.model.reason import Reason, reason
 from lab.prices import quote
@@ -38,17 +38,25 @@ class Delivered:
 
 def priced(campaign: Campaign, variant: str, window: Window | None) -> Priced:
     """The package chosen for a variant in `forfaits`, priced; the card is the one that the manifest names."""
+    choice = chosen_package(campaign, variant)
+    if isinstance(choice, Reason):
+        return Priced(None, choice)
+    found = quote(choice, campaign.offers, window.hours if window else None)
+    return Priced(found) if isinstance(found, Quote) else Priced(None, found)
+
+
+def chosen_package(campaign: Campaign, variant: str) -> PackageChoice | Reason:
+    """The variant's one row of `forfaits`, with the manifest's card and its lots stated; or why there is none."""
     spec = campaign.manifest.variant(variant)
     chosen = [choice for choice in campaign.choices if choice.variant == variant]
     if not chosen:
-        return Priced(None, reason("gate.price.unknown.no_choice"))
+        return reason("gate.price.unknown.no_choice")
     if len(chosen) > 1:
-        return Priced(None, reason("gate.price.unknown.two_choices", choices=len(chosen)))
+        return reason("gate.price.unknown.two_choices", choices=len(chosen))
     choice = replace(chosen[0], gpu=(spec.gpu if spec else None) or chosen[0].gpu)
     if choice.lots is None or choice.lots < 1 or choice.periods < 1:
-        return Priced(None, reason("gate.price.unknown.no_lots"))
-    found = quote(choice, campaign.offers, window.hours if window else None)
-    return Priced(found) if isinstance(found, Quote) else Priced(None, found)
+        return reason("gate.price.unknown.no_lots")
+    return choice
 
 
 def delivered(campaign: Campaign, variant: str, verdicts: Mapping[str, Verdict]) -> Delivered:

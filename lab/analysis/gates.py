@@ -29,7 +29,7 @@ def gates(  # noqa: PLR0913  (the evidence of ten gates)
         "passes_tried": measured.passes_tried(campaign, variant),
         "passes_accepted": measured.passes_accepted(campaign, variant, verdicts, exclusions),
         "memory": measured.memory(campaign, variant),
-        "device": measured.device(campaign, variant, offer),
+        "device": measured.device(campaign, variant, offer, priced.quote.cards if priced.quote else None),
         "calendar": declared.calendar(priced, window),
         "deadline": declared.deadline(campaign.protocol, window),
         "price": declared.price(priced),

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from lab.analysis.passes import Group, ended_by_itself, groups, moment, of_variant, slots, where
-from lab.model.attempt import Record
-from lab.model.campaign import Campaign, Seal
+from lab.analysis.passes import Group, groups, moment, of_variant, slots, where
+from lab.analysis.sealing import broken_terms, concerning
+from lab.messages import DASH
+from lab.model.attempt import Record, ended_by_itself
+from lab.model.campaign import Amendment, Campaign, Seal
 from lab.model.catalogue import Offer
 from lab.model.decision import Exclusion, Gate, Verdict
 from lab.model.reason import reason
 
 
 def sealed(campaign: Campaign, variant: str) -> Gate:
-    """Everything decided before the first timing, and nothing amended since."""
+    """Everything decided before the first timing; what was amended since breaks nothing (`lab.analysis.sealing`)."""
     seal, own = campaign.seal, of_variant(campaign, variant)
     measured = [record for record in own if not record.declared]
     if seal is None:
@@ -23,8 +25,19 @@ def sealed(campaign: Campaign, variant: str) -> Gate:
     if seal.changes:
         names = [change.name for change in seal.changes]
         return Gate(
-            "sealed", "failed", reason("gate.sealed.failed.amended", names=names, sealed_at=_shown(campaign, seal))
+            "sealed",
+            "failed",
+            reason("gate.sealed.failed.amended", names=names, sealed_at=_shown(campaign, seal.sealed_at)),
         )
+    if broken := broken_terms(seal):
+        first = broken[0].amendment
+        terms = [
+            f"{one.name} {one.sealed or DASH} → {one.now or DASH}"
+            for one in first.changes
+            if one.name in broken[0].terms
+        ]
+        facts = {"amended_at": _shown(campaign, first.amended_at), "terms": terms, "known": len(first.known)}
+        return Gate("sealed", "failed", reason("gate.sealed.failed.terms", **facts))
     completed = any(record.attempt.outcome == "completed" for record in measured)
     if len(measured) < len(own) and not completed:  # declared rows carry the figures, whatever failed beside them
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.declared"))
@@ -32,28 +45,53 @@ def sealed(campaign: Campaign, variant: str) -> Gate:
 
 
 def _sealed_attempts(campaign: Campaign, seal: Seal, measured: Sequence[Record]) -> Gate:
-    other = [r.attempt.attempt_id for r in measured if r.attempt.seal not in (None, seal.fingerprint)]
+    seals: dict[str | None, Seal | Amendment] = {one.fingerprint: one for one in seal.amendments}
+    seals[seal.fingerprint] = seal
+    other = [r.attempt.attempt_id for r in measured if r.attempt.seal is not None and r.attempt.seal not in seals]
     if other:
         return Gate("sealed", "failed", reason("gate.sealed.failed.other_seal", attempts=other))
-    sealed_at = moment(seal.sealed_at)
+    if left := _left_behind(seal, seals, measured):
+        names = sorted({name for names in left.values() for name in names})
+        return Gate("sealed", "failed", reason("gate.sealed.failed.left_behind", attempts=list(left), names=names))
+    taken = {r.attempt.attempt_id: moment(seals.get(r.attempt.seal, seal).sealed_at) for r in measured}
     starts = {r.attempt.attempt_id: moment(r.attempt.started_at) for r in measured}
-    early = [one for one, started in starts.items() if started and sealed_at and started < sealed_at]
+    early = [one for one, started in starts.items() if started and (at := taken[one]) and started < at]
     if early:
-        return Gate(
-            "sealed", "failed", reason("gate.sealed.failed.too_late", attempts=early, sealed_at=_shown(campaign, seal))
-        )
+        missed = _shown(campaign, seals.get(_seal_of(early[0], measured), seal).sealed_at)
+        return Gate("sealed", "failed", reason("gate.sealed.failed.too_late", attempts=early, sealed_at=missed))
     unsealed = [r.attempt.attempt_id for r in measured if r.attempt.seal is None]
-    undated = [one for one, started in starts.items() if started is None or sealed_at is None]
+    undated = [one for one, started in starts.items() if started is None or taken[one] is None]
     if unsealed or undated:
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.unproven", attempts=sorted({*unsealed, *undated})))
-    return Gate("sealed", "passed", reason("gate.sealed.passed", sealed_at=_shown(campaign, seal)))
+    earlier = [r for r in measured if r.attempt.seal != seal.fingerprint]
+    if not earlier:
+        return Gate("sealed", "passed", reason("gate.sealed.passed", sealed_at=_shown(campaign, seal.sealed_at)))
+    first = min((seals[r.attempt.seal].sealed_at for r in earlier), key=datetime.fromisoformat)
+    facts = {"sealed_at": _shown(campaign, first), "amended_at": _shown(campaign, seal.sealed_at)}
+    return Gate("sealed", "passed", reason("gate.sealed.passed.amended", **facts))
 
 
-def _shown(campaign: Campaign, seal: Seal) -> datetime | str:
-    """The seal's moment, in the protocol's time zone where it states a known one."""
-    found = moment(seal.sealed_at)
+def _left_behind(
+    seal: Seal, seals: Mapping[str | None, Seal | Amendment], measured: Sequence[Record]
+) -> dict[str, tuple[str, ...]]:
+    """Attempts that ended by themselves under an earlier seal -> what concerns them and changed since."""
+    found = {
+        r.attempt.attempt_id: concerning(r.attempt, seals[r.attempt.seal].sealed, seal.sealed)
+        for r in measured
+        if r.attempt.seal in seals and ended_by_itself(r.attempt)
+    }
+    return {name: changed for name, changed in found.items() if changed}
+
+
+def _seal_of(attempt_id: str, measured: Sequence[Record]) -> str | None:
+    return next(r.attempt.seal for r in measured if r.attempt.attempt_id == attempt_id)
+
+
+def _shown(campaign: Campaign, at: str) -> datetime | str:
+    """A moment of the seal in the protocol's time zone, where it states a known one."""
+    found = moment(at)
     if found is None or campaign.protocol.time_zone is None:
-        return found or seal.sealed_at
+        return found or at
     try:
         return found.astimezone(ZoneInfo(campaign.protocol.time_zone))
     except (ZoneInfoNotFoundError, ValueError):
@@ -66,9 +104,12 @@ def passes_tried(campaign: Campaign, variant: str) -> Gate:
     if not planned:
         return Gate("passes_tried", "unknown", reason("gate.passes_tried.unknown.no_plan"))
     tried = sum(record is not None for record in planned.values())
-    facts = {"planned": len(planned), "tried": tried, "remaining": len(planned) - tried}
+    facts: dict[str, object] = {"planned": len(planned), "tried": tried, "remaining": len(planned) - tried}
     if tried < len(planned):
         return Gate("passes_tried", "unknown", reason("gate.passes_tried.unknown.remaining", **facts))
+    typed = [record.attempt.attempt_id for record in planned.values() if record is not None and record.declared]
+    if typed:
+        return Gate("passes_tried", "unknown", reason("gate.passes_tried.unknown.declared", attempts=typed))
     return Gate("passes_tried", "passed", reason("gate.passes_tried.passed", **facts))
 
 
@@ -125,8 +166,11 @@ def memory(campaign: Campaign, variant: str) -> Gate:
     return Gate("memory", "passed", reason("gate.memory.passed"))
 
 
-def device(campaign: Campaign, variant: str, offer: Offer | None) -> Gate:
-    """The card that the driver named in every attempt is one that the package sells."""
+def device(campaign: Campaign, variant: str, offer: Offer | None, cards: int | None) -> Gate:
+    """Every card that the driver named in every attempt is one that the package sells, and there are no more of them.
+
+    `cards` is how many cards the chosen lots hold.
+    """
     own = [record for record in of_variant(campaign, variant) if ended_by_itself(record.attempt)]
     if offer is None:
         return Gate("device", "unknown", reason("gate.device.unknown.no_offer"))
@@ -134,16 +178,19 @@ def device(campaign: Campaign, variant: str, offer: Offer | None) -> Gate:
         return Gate("device", "unknown", reason("gate.device.unknown.no_names", package=offer.name))
     observed: set[str] = set()
     unseen = []
+    spec = campaign.manifest.variant(variant)
     for record in own:
         seen = campaign.environments.get(record.attempt.environment or "")
         if record.declared or seen is None or not seen.device_names:
             unseen.append(record.attempt.attempt_id)
-        elif set(seen.device_names) & set(offer.device_names):
-            observed |= set(seen.device_names) & set(offer.device_names)
-        else:
-            facts = {"observed": list(seen.device_names), "expected": list(offer.device_names)}
-            why = reason("gate.device.failed", attempt=record.attempt.attempt_id, package=offer.name, **facts)
-            return Gate("device", "failed", why)
+            continue
+        facts = {"attempt": record.attempt.attempt_id, "package": offer.name, "observed": list(seen.device_names)}
+        if not set(seen.device_names) <= set(offer.device_names):
+            return Gate("device", "failed", reason("gate.device.failed", expected=list(offer.device_names), **facts))
+        used = max(len(seen.device_names), spec.devices if spec else 1)
+        if cards is not None and used > cards:
+            return Gate("device", "failed", reason("gate.device.failed.cards", used=used, cards=cards, **facts))
+        observed |= set(seen.device_names)
     completed = any(record.attempt.outcome == "completed" for record in own)
     if unseen or not completed:
         key = "gate.device.unknown.unseen" if unseen else "gate.device.unknown.no_attempt"

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from lab.model.attempt import Attempt, Record
+from lab.model.attempt import Record, ended_by_itself
 from lab.model.campaign import Campaign
 
 Group = tuple[str, int | None]  # corpus, seed: the populations that are never pooled
-FAILURES = ("failed", "out_of_memory", "timed_out")
 _NO_TIME = datetime.max.replace(tzinfo=UTC)
 _NO_NUMBER = 1 << 62
 
@@ -51,11 +50,6 @@ def in_schedule_order(records: Iterable[Record]) -> tuple[Record, ...]:
 def of_variant(campaign: Campaign, variant: str) -> tuple[Record, ...]:
     """All attempts of one variant, in schedule order."""
     return in_schedule_order(record for record in campaign.records if record.attempt.variant == variant)
-
-
-def ended_by_itself(attempt: Attempt) -> bool:
-    """Whether the attempt counts as a try: it has ended, and nobody cut it off."""
-    return attempt.outcome not in (None, "interrupted")
 
 
 def groups(campaign: Campaign) -> tuple[Group, ...]:

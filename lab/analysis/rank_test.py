@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import comb, erfc, sqrt
+
+from lab.analysis.counting import coefficients
 
 EXACT_UP_TO = 120  # pooled values; above, counting all deals takes seconds and the normal approximation is close
 
@@ -26,8 +29,13 @@ def doubled_midranks(values: Sequence[float]) -> list[int]:
     return [2 * first[value] + count[value] + 1 for value in values]
 
 
-def _ways_by_sum(ranks: Sequence[int], size: int) -> list[int]:
-    """How many subsets of `size` of the ranks have each sum, by sum from 0."""
+def ways_by_sum(ranks: Sequence[int], size: int) -> list[int]:
+    """How many subsets of `size` of the doubled ranks of a sample have each sum, by sum from 0."""
+    if len(set(ranks)) == len(ranks):  # no ties: ranks 1 to n, doubled
+        rest = len(ranks) - size
+        spread = coefficients(range(rest + 1, len(ranks) + 1), range(1, size + 1), size * rest)
+        lowest = size * (size + 1)
+        return [0] * lowest + [n for pair in zip(spread, [0] * len(spread), strict=True) for n in pair]
     # All counts of one subset size are packed into one whole number, `width` bits a sum: a shift adds a rank to every
     # sum at once. No count can spill over: there are fewer than 2**width subsets in all.
     width = len(ranks) + 1
@@ -50,11 +58,15 @@ def exact_p_value(a: Sequence[float], b: Sequence[float]) -> Fraction:
     """
     if not a or not b:
         raise ValueError(len(a), len(b))
-    ranks = doubled_midranks([*a, *b])
-    size, together = len(a), len(a) + len(b)
+    return _exact(tuple(doubled_midranks([*a, *b])), len(a))
+
+
+@lru_cache(maxsize=256)  # what would change an answer is asked of the same pairs over and over
+def _exact(ranks: tuple[int, ...], size: int) -> Fraction:
+    together = len(ranks)
     expected = size * (together + 1)
     observed = abs(sum(ranks[:size]) - expected)
-    ways = _ways_by_sum(ranks, size)
+    ways = ways_by_sum(ranks, size)
     as_far = sum(n for total, n in enumerate(ways) if abs(total - expected) >= observed)
     return Fraction(as_far, comb(together, size))
 

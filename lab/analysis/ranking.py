@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from lab.analysis.gates import excluded, open_gates
 from lab.model.decision import GateName, GateResult, Separation, Status, VariantDecision
 from lab.model.reason import Reason, reason
+
+# What it takes to settle a gate, from a cell to fill in, over another package or date, to passes and a new campaign.
+CHEAPEST_FIRST: Mapping[GateResult, tuple[GateName, ...]] = {
+    "unknown": (
+        "price", "calendar", "deadline", "budget", "deliverables", "device", "sealed", "passes_tried",
+        "passes_accepted", "memory",
+    ),
+    "failed": (
+        "price", "deliverables", "calendar", "deadline", "budget", "device", "passes_tried", "passes_accepted",
+        "memory", "sealed",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,9 +69,14 @@ def budget(variant: VariantDecision) -> Decimal:
     return variant.committed
 
 
-def mishaps(variant: VariantDecision) -> int:
-    """Failed and rejected attempts over all corpora and seeds; an exclusion hides none of them."""
-    return sum(one.failed + one.rejected for one in variant.summaries)
+def mishaps(variant: VariantDecision) -> tuple[int, int]:
+    """The fewest and the most failed or rejected attempts there can be, over all corpora and seeds.
+
+    An exclusion hides none of them. An attempt that ended and could not be assessed may be one: evidence that is
+    altered or gone never makes a variant look better.
+    """
+    sure = sum(one.failed + one.rejected for one in variant.summaries)
+    return sure, sure + sum(one.unassessed - one.interrupted for one in variant.summaries)
 
 
 def _among_equals(
@@ -70,15 +87,21 @@ def _among_equals(
         key = "decision.cheapest" if len(able) > 1 else "decision.only_one"
         return Answer("chosen", (reason(key, variant=first[0].id, **facts),), winner=first[0])
     reasons = [reason("decision.same_budget", variants=[one.id for one in first], **facts)]
-    fewest = min(mishaps(one) for one in first)
-    steady = [one for one in first if mishaps(one) == fewest]
+    most = min(mishaps(one)[1] for one in first)
+    steady = [one for one in first if mishaps(one)[0] <= most]
     dropped = [one.id for one in first if one not in steady]
+    fewest = mishaps(steady[0])[1]
     if len(steady) == 1:
         why = reason("decision.fewer_mishaps", variant=steady[0].id, count=fewest, others=dropped)
         return Answer("chosen", (*reasons, why), winner=steady[0])
     if dropped:
         reasons.append(reason("decision.more_mishaps", variants=dropped))
     names = [one.id for one in steady]
+    if len({count for one in steady for count in mishaps(one)}) > 1:
+        open_ = [one.id for one in steady if mishaps(one)[0] != mishaps(one)[1]]
+        why = reason("decision.mishaps_open", variants=open_)
+        step = reason("next.mishaps_open", variants=open_)
+        return Answer("undecided", (*reasons, why), (step,), contenders=tuple(names))
     left = _not_slower(names, separations)
     if len(left) == 1:
         others = [name for name in names if name != left[0]]
@@ -113,16 +136,21 @@ def _not_slower(names: Sequence[str], separations: Sequence[Separation]) -> list
 
 
 def _how_to_tell(blocked: Sequence[Separation]) -> tuple[Reason, ...]:
-    steps = []
+    """What could tell, the cheapest first: to look at what is recorded, then the fewest passes; else to choose.
+
+    Choosing for another reason is last though it costs nothing: it does not answer the question.
+    """
+    steps: list[tuple[int, Reason]] = []
     for one in blocked:
         facts: dict[str, object] = {"a": one.a, "b": one.b, "corpus": one.corpus}
         if one.blocked_by == "test" and one.more_passes is not None:
-            steps.append(reason("next.more_passes", **facts, more=one.more_passes))
+            steps.append((one.more_passes, reason("next.more_passes", **facts, more=one.more_passes)))
         elif one.blocked_by in ("range", "range_and_test"):
-            steps.append(reason("next.find_cause", **facts))
+            steps.append((0, reason("next.find_cause", **facts)))
         elif one.blocked_by == "too_few":
-            steps.append(reason("next.measure_more", **facts))
-    return (*dict.fromkeys(steps), reason("next.choose_otherwise"))
+            steps.append((1, reason("next.measure_more", **facts)))
+    steps.sort(key=lambda step: step[0])
+    return (*dict.fromkeys(step for _passes, step in steps), reason("next.choose_otherwise"))
 
 
 def _by_gate(variants: Sequence[VariantDecision], result: GateResult) -> tuple[Reason, ...]:
@@ -137,5 +165,7 @@ def _by_gate(variants: Sequence[VariantDecision], result: GateResult) -> tuple[R
 
 
 def _steps(variants: Sequence[VariantDecision], result: GateResult) -> tuple[Reason, ...]:
-    """What to do about each gate that blocks, once."""
-    return tuple(reason(one.key.replace("decision.", "next.", 1), **one.values) for one in _by_gate(variants, result))
+    """What to do about each gate that blocks, once, the cheapest first (`CHEAPEST_FIRST`)."""
+    found = {one.key.rsplit(".", 1)[1]: one for one in _by_gate(variants, result)}
+    ordered = [found[gate] for gate in CHEAPEST_FIRST[result] if gate in found]
+    return tuple(reason(one.key.replace("decision.", "next.", 1), **one.values) for one in ordered)

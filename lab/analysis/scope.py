@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lab.analysis.passes import ended_by_itself, of_variant
+from lab.analysis.passes import of_variant
+from lab.model.attempt import ended_by_itself
 from lab.model.campaign import Campaign, Environment
 from lab.model.reason import Reason, reason
 

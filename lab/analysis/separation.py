@@ -13,13 +13,23 @@ from fractions import Fraction
 from itertools import combinations
 
 from lab.analysis.exact import distance, exact
+from lab.analysis.intervals import of_ratio
 from lab.analysis.rank_test import EXACT_UP_TO, complete_separation_p_value, exact_p_value, holm, p_value
+from lab.model.campaign import Campaign
 from lab.model.decision import BlockedBy, Separation, Summary
-from lab.model.reason import reason
+from lab.model.reason import Reason, reason
 
 ALPHA = 0.05
 DEFAULT_FACTOR = 1.0
 FEWEST_PASSES = 2  # one duration has no range: its spread is unknown, not 0
+# Warnings of a summary that qualify every comparison with it, and what they are called there.
+QUALIFIED_BY = {
+    "warning.drift_slower": "warning.compared_drift",
+    "warning.drift_faster": "warning.compared_drift",
+    "warning.first_slower": "warning.compared_first",
+    "warning.first_faster": "warning.compared_first",
+    "warning.mixed_environments": "warning.compared_mixed",
+}
 
 
 @dataclass(frozen=True)
@@ -79,8 +89,9 @@ def _separation(pair: _Pair, p_adjusted: float | None, place: str, factor: float
         counts = {"a_passes": len(durations_of(a)), "b_passes": len(durations_of(b))}
         why = reason("separation.too_few", **facts, **counts)
         return Separation(
-            a.corpus, a.variant, b.variant, separated=False, blocked_by="too_few", reason=why, seed=a.seed
-        )
+            a.corpus, a.variant, b.variant, separated=False, blocked_by="too_few", reason=why, seed=a.seed,
+            warnings=_qualified(a, b),
+        )  # fmt: skip
     gap = distance(a.median_s, b.median_s)
     wider = max(_range(a), _range(b))
     range_blocks, test_blocks = gap <= wider * exact(factor), p_adjusted >= ALPHA
@@ -107,7 +118,21 @@ def _separation(pair: _Pair, p_adjusted: float | None, place: str, factor: float
         p_adjusted=p_adjusted,
         more_passes=more,
         seed=a.seed,
-    )
+        ratio=of_ratio(
+            durations_of(pair.slower), durations_of(pair.faster),
+            corpus=place, slower=pair.slower.variant, faster=pair.faster.variant,
+        ),
+        warnings=_qualified(a, b),
+    )  # fmt: skip
+
+
+def _qualified(a: Summary, b: Summary) -> tuple[Reason, ...]:
+    """What is said of either variant's passes and counts for their comparison, naming the variants it is said of."""
+    found: dict[str, list[str]] = {}
+    for one in (a, b):
+        for key in dict.fromkeys(QUALIFIED_BY[why.key] for why in one.warnings if why.key in QUALIFIED_BY):
+            found.setdefault(key, []).append(one.variant)
+    return tuple(reason(key, variants=names) for key, names in found.items())
 
 
 def more_passes(faster: Sequence[float], slower: Sequence[float], n_pairs: int) -> int | None:
@@ -132,7 +157,28 @@ def could_tell(passes: int, variants: int, groups: int = 1) -> bool:
 
     `groups` is corpora x seeds. Five passes reach p = 2/252 = 0.0079 at best: enough for six pairs, not for ten.
     """
-    n_pairs = groups * variants * (variants - 1) // 2
     if passes < FEWEST_PASSES:
         return False
-    return complete_separation_p_value(passes, passes) * n_pairs < Fraction(1, 20)
+    return complete_separation_p_value(passes, passes) * _pairs_of(variants, groups) < Fraction(1, 20)
+
+
+def cannot_tell(campaign: Campaign) -> Reason | None:
+    """Why the planned passes could separate no two variants, however far apart; None when they could.
+
+    None too when the protocol states no repetitions or there is nothing to compare. For `lab check`, before anything
+    is rented: five passes a side among five variants are ten pairs at p = 0.0079 at best.
+    """
+    passes, variants = campaign.protocol.repetitions, len(campaign.manifest.variants)
+    groups = len(campaign.manifest.corpora) * len(campaign.manifest.run.seeds)
+    if passes is None or variants < FEWEST_PASSES or could_tell(passes, variants, groups):
+        return None
+    needed = passes + 1
+    while not could_tell(needed, variants, groups):
+        needed += 1
+    best = float(complete_separation_p_value(max(passes, 1), max(passes, 1)))
+    facts = {"passes": passes, "variants": variants, "pairs": _pairs_of(variants, groups), "needed": needed}
+    return reason("warning.cannot_separate", **facts, p=round(best, 6))
+
+
+def _pairs_of(variants: int, groups: int) -> int:
+    return groups * variants * (variants - 1) // 2

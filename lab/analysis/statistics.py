@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import ceil
 
 from lab.analysis.exact import exact, median
-from lab.analysis.passes import FAILURES, Group, groups, of_variant
+from lab.analysis.passes import Group, groups, of_variant, slots
 from lab.analysis.separation import FEWEST_PASSES, durations_of
-from lab.model.attempt import Record
+from lab.model.attempt import FAILURES, Record, ended_by_itself
 from lab.model.campaign import Campaign
 from lab.model.decision import Exclusion, Summary, Verdict
 from lab.model.reason import Reason, reason
@@ -63,28 +63,44 @@ def summarise(
 ) -> tuple[Summary, ...]:
     """One summary per variant, corpus and seed, never pooled: all planned ones, then what was tried beyond the plan.
 
-    Variants and corpora come in the manifest's order.
+    Variants and corpora come in the manifest's order. Durations are of attempts that stand for a planned pass: one
+    tried beyond the plan, or again after a failure, is counted and gives no figure.
     """
     left_out = frozenset(one.attempt_id for one in exclusions)
     summaries = []
     for variant in campaign.manifest.variants:
+        planned = slots(campaign, variant.id)
+        standing = frozenset(record.attempt.attempt_id for record in planned.values() if record) if planned else None
         found: dict[Group, list[Record]] = {group: [] for group in groups(campaign)}
         for record in of_variant(campaign, variant.id):
             if record.attempt.corpus is not None:
                 found.setdefault((record.attempt.corpus, record.attempt.seed), []).append(record)
         beyond = sorted(set(found) - set(groups(campaign)), key=lambda group: (group[0], str(group[1])))
         for group in (*groups(campaign), *beyond):
-            one = _counted(variant.id, group, found[group], verdicts, left_out)
-            summaries.append(replace(one, warnings=_warnings(campaign, found[group], one)))
+            ids = frozenset(record.attempt.attempt_id for record in found[group])
+            in_plan = standing is not None and group in groups(campaign)
+            extra = _tried(found[group]) - standing if standing and in_plan else frozenset()
+            one = _counted(variant.id, group, found[group], verdicts, left_out | extra, len(ids & left_out))
+            beyond_plan = (reason("warning.beyond_plan", attempts=sorted(extra)),) if extra else ()
+            summaries.append(replace(one, warnings=(*_warnings(campaign, found[group], one), *beyond_plan)))
     return tuple(summaries)
 
 
-def _counted(
-    variant: str, group: Group, records: Sequence[Record], verdicts: Mapping[str, Verdict], left_out: frozenset[str]
+def _tried(records: Sequence[Record]) -> frozenset[str]:
+    return frozenset(one.attempt.attempt_id for one in records if ended_by_itself(one.attempt))
+
+
+def _counted(  # noqa: PLR0913, PLR0917  (what one summary is made from, each of another kind)
+    variant: str,
+    group: Group,
+    records: Sequence[Record],
+    verdicts: Mapping[str, Verdict],
+    no_figure: frozenset[str],
+    excluded: int,
 ) -> Summary:
     rows = [record.attempt for record in records]
     words = {row.attempt_id: verdicts[row.attempt_id].verdict for row in rows if row.outcome not in FAILURES}
-    counted = {one for one, word in words.items() if word == "accepted"} - left_out
+    counted = {one for one, word in words.items() if word == "accepted"} - no_figure
     durations = tuple(row.duration_s if row.attempt_id in counted else None for row in rows)
     present = [value for value in durations if value is not None]
     metrics = [value for value in (verdicts[one].metric_value for one in counted) if value is not None]
@@ -98,7 +114,8 @@ def _counted(
         rejected=verdict_words.count("rejected"),
         unassessed=verdict_words.count("unassessed"),
         failed=len(rows) - len(words),
-        excluded=sum(row.attempt_id in left_out for row in rows),
+        excluded=excluded,
+        interrupted=sum(row.outcome == "interrupted" for row in rows),
         durations_s=durations,
         median_s=median(present),
         min_s=min(present, default=None),

@@ -108,7 +108,6 @@ def finished(record: Record, end: End, language: str) -> Record:
         counts=said.counts,
         readings=said.readings,
         facts={**record.details.facts, **end.facts, **said.facts},
-        worker={},
     )
     return Record(attempt, details)
 

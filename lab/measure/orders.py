@@ -25,7 +25,7 @@ class Order:
     Attributes:
         job: what the workload is given.
         at: the attempt's folder, absolute.
-        labels: the allowed predictions, for the evaluation that is timed.
+        labels: the declared labels, for the evaluation that is timed; empty when none are declared.
     """
 
     job: Job

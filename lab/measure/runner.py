@@ -67,6 +67,7 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
     observe: Callable[[Event], None],
     on_attempt: Callable[[Record], None],
     only: Collection[str] | None = None,
+    at_start: Callable[[], None] = lambda: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     start_method: StartMethod = "forkserver",
 ) -> RunResult:
@@ -78,6 +79,7 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
         observe: told what happens while it happens.
         on_attempt: given each record once it is on the disk, recovered ones included; its exceptions end the run.
         only: the variants of this host; None: all.
+        at_start: called once no other run can be under way, before anything is measured.
         now: the clock of `started_at`.
         start_method: `spawn` gives each attempt a fresh interpreter instead of a fork of one that has its imports done.
 
@@ -90,9 +92,11 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
     """
     folder = folder.resolve()
     slots = plan(campaign.manifest, campaign.protocol, only=only)
-    _check(campaign.manifest, {slot.variant for slot in slots}, folder)
+    if faults := setting_faults(campaign.manifest, folder, {slot.variant for slot in slots}):
+        raise InvalidInputError(*faults)
     recovered: list[Record] = []
     with run_lock(folder), Interrupts() as interrupts:
+        at_start()
         for record in recover(folder, campaign.manifest.language):
             recovered.append(record)
             on_attempt(record)
@@ -103,7 +107,11 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
     return RunResult(tuple(records), tuple(recovered), len(slots))
 
 
-def _check(manifest: Manifest, chosen: Collection[str], folder: Path) -> None:
+def setting_faults(manifest: Manifest, folder: Path, only: Collection[str] | None = None) -> tuple[Fault, ...]:
+    """What in the manifest, or missing on this machine, makes every pass of a variant impossible; known without one.
+
+    `only`: the variants of this host; None: all.
+    """
     faults: list[Fault] = []
     for key, value, supported in (
         ("process", manifest.run.process, manifest.run.process == "per-attempt"),
@@ -114,11 +122,10 @@ def _check(manifest: Manifest, chosen: Collection[str], folder: Path) -> None:
     undeclared = declaration_faults(manifest.variants)
     faults.extend(undeclared)
     for variant in () if undeclared else manifest.variants:
-        if variant.id in chosen:
+        if only is None or variant.id in only:
             found = workload(variant.workload).check(variant, folder)
             faults.extend(one for one in found if one not in faults)  # what the machine lacks is said once
-    if faults:
-        raise InvalidInputError(*faults)
+    return tuple(faults)
 
 
 @dataclass(frozen=True)
@@ -213,20 +220,20 @@ class _Run:
         return record
 
     def _order(self, slot: Slot, variant: Variant, corpus: CorpusSpec, name: str) -> Order:
-        facts = self._campaign.corpora[corpus.id]
+        size = self._campaign.corpora[corpus.id].size
         warm_up = self._campaign.manifest.run.warm_up
         at = attempt_folder(self._folder, name)
         job = Job(
             folder=self._folder,
             variant=variant,
             corpus=corpus,
-            size=facts.size,
+            size=size,
             seed=slot.seed,
             warm_up_passes=warm_up.passes,
             warm_up_inputs=warm_up.inputs,
             predictions=at / PREDICTIONS_FILE,
         )
-        return Order(job, at, facts.labels)
+        return Order(job, at, corpus.labels)
 
     def _supervisor(self, modules: tuple[str, ...]) -> Supervisor:
         """The launcher that has these imports done; a new one when there is none, or when it was lost."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from lab.errors import InvalidInputError, UsageProblemError, fault
-from lab.model.attempt import Record, Slot
+from lab.model.attempt import Record, Slot, ended_by_itself, slot_key
 from lab.model.manifest import Manifest
 from lab.model.protocol import Protocol
 
@@ -60,17 +60,10 @@ def plan(manifest: Manifest, protocol: Protocol, *, only: Collection[str] | None
 
 
 def remaining(slots: Iterable[Slot], records: Iterable[Record]) -> tuple[Slot, ...]:
-    """The slots that no attempt was started for, or whose latest attempt was cut off; in the order given.
+    """The slots of which no attempt has ended by itself, in the order given, whatever the order of `records`.
 
-    A failed, out-of-memory or timed-out slot is never run again (design.md section 8). `records` are in order of
-    start.
+    A failed, out-of-memory or timed-out slot is never run again (the product's method, section 8); a row typed into
+    the workbook counts when it says how the attempt ended.
     """
-    latest = {
-        (one.attempt.variant, one.attempt.corpus, one.attempt.seed, one.attempt.round): one.attempt.outcome
-        for one in records
-    }
-    return tuple(
-        slot
-        for slot in slots
-        if latest.get((slot.variant, slot.corpus, slot.seed, slot.round), "interrupted") == "interrupted"
-    )
+    tried = {slot_key(one.attempt) for one in records if ended_by_itself(one.attempt)}
+    return tuple(slot for slot in slots if slot_key(slot) not in tried)

@@ -180,7 +180,7 @@ def _evaluate(order: Order, notes: _Notes, progress: ProgressFile) -> None:
     try:
         with _timed("evaluating", "evaluate_s", notes, progress):
             corpus = read_corpus(order.job.folder, order.job.corpus)
-            examine(order.job.predictions, corpus, order.labels, notes.predictions_sha256)
+            examine(order.job.predictions, corpus, order.labels or None, notes.predictions_sha256)
     except LabError:
         traceback.print_exc()
         notes.missing["evaluate_s"] = "missing.evaluation_failed"

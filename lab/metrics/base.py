@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
-from lab.model.evidence import Confusion
+from lab.model.evidence import Aggregates, Confusion
+
+# What the store has to count for a metric: `distances` are sums, and leave the confusion of every text out.
+Needs = Literal["confusion", "distances"]
 
 
 class Metric(Protocol):
@@ -20,6 +23,7 @@ class Metric(Protocol):
         higher_is_better: its direction.
         lowest: lower end of its range, None when it has none.
         highest: upper end of its range, None when it has none.
+        needs: the aggregates that it takes.
     """
 
     @property
@@ -38,8 +42,15 @@ class Metric(Protocol):
     def highest(self) -> float | None:
         """The upper end of the range."""
 
-    def value(self, confusion: Confusion) -> float | None:
-        """The metric of inputs counted by (reference, prediction); None where it is not defined, never a made-up 0."""
+    @property
+    def needs(self) -> Needs:
+        """The aggregates that it takes."""
+
+    def of(self, counted: Aggregates) -> float | None:
+        """The metric of what was counted; None where it is not defined, never a made-up 0."""
+
+    def inputs(self, counted: Aggregates) -> int:
+        """The number of inputs that it is of."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,15 @@ class ConfusionMetric:
     higher_is_better: bool = True
     lowest: float | None = 0.0
     highest: float | None = 1.0
+    needs: Needs = "confusion"
+
+    def of(self, counted: Aggregates) -> float | None:
+        """The formula on the confusion; None for no input at all."""
+        return self.value(counted.confusion)
+
+    def inputs(self, counted: Aggregates) -> int:
+        """Inputs with a reference and a prediction."""
+        return total(counted.confusion)
 
     def value(self, confusion: Confusion) -> float | None:
         """The formula on inputs counted by (reference, prediction); None for no input at all."""

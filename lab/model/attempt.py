@@ -99,6 +99,22 @@ COLUMNS: tuple[Column, ...] = tuple(
 )
 
 
+SlotKey = tuple[str | None, str | None, int | None, int | None]  # variant, corpus, seed, round
+
+
+def slot_key(one: Attempt | Slot) -> SlotKey:
+    """The planned pass that an attempt, or a slot, is of."""
+    return (one.variant, one.corpus, one.seed, one.round)
+
+
+def ended_by_itself(attempt: Attempt) -> bool:
+    """Whether the attempt counts as a try: it has ended, and neither a person nor the runner's death cut it off.
+
+    A slot with such an attempt is never run again (the product's method, section 8).
+    """
+    return attempt.outcome not in (None, "interrupted")
+
+
 @dataclass(frozen=True)
 class DeviceMemory:
     """Peaks of one device during one attempt, in bytes; a counter that does not exist there is None.
@@ -127,7 +143,6 @@ class Details:
         counts: what was counted: `truncated_inputs`, `padded_batches`, `unpadded_batches` ...
         readings: volatile readings at start and end (`start.load_1m`, `end.load_1m`, clocks, temperature).
         facts: what was observed of the run: kernel, attention asked for, start method ...
-        worker: pid and start time of the worker while it runs, for recovery.
     """
 
     ended_because: Reason | None = None
@@ -137,7 +152,6 @@ class Details:
     counts: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     readings: Mapping[str, float | None] = field(default_factory=lambda: MappingProxyType({}))
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    worker: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True)

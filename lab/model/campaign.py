@@ -36,18 +36,61 @@ class Change:
 
 
 @dataclass(frozen=True)
+class KnownAttempt:
+    """An attempt that was known when a seal was amended.
+
+    `seal` is the fingerprint that it was started under, `outcome` None where it had not ended, `verdict` what the
+    workbook said of it then (None: not judged yet).
+    """
+
+    attempt_id: str
+    variant: str | None = None
+    corpus: str | None = None
+    seal: str | None = None
+    outcome: str | None = None
+    verdict: str | None = None
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """An earlier seal, and the amendment that ended it.
+
+    Attributes:
+        fingerprint: of the seal that held until then.
+        sealed_at: when that seal was taken, ISO 8601 with offset.
+        amended_at: when it was amended, ISO 8601 with offset.
+        reason: why, in the words of who amended it.
+        changes: sealed values that were changed, old and new.
+        known: the attempts that were known at that moment, in order of start.
+        sealed: the earlier seal's values, name (as in `Change`) -> text.
+    """
+
+    fingerprint: str
+    sealed_at: str
+    amended_at: str
+    reason: str
+    changes: tuple[Change, ...] = ()
+    known: tuple[KnownAttempt, ...] = ()
+    sealed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Seal:
     """The seal of a campaign and how what is declared now compares with it.
 
     Attributes:
-        fingerprint: sha256 of the canonical JSON of what is sealed.
+        fingerprint: sha256 of the canonical JSON of what is sealed; of an amended seal, of its whole history too.
         sealed_at: ISO 8601 with offset.
         changes: what differs from the sealed values now; empty when the seal holds.
+        sealed: the sealed values, name (as in `Change`) -> text.
+        amendments: the seals before this one, oldest first, and why each was amended.
     """
 
     fingerprint: str
     sealed_at: str
     changes: tuple[Change, ...] = ()
+    sealed: Mapping[str, str] = field(default_factory=dict)
+    amendments: tuple[Amendment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +111,7 @@ class Campaign:
         evidence: attempt id to what its predictions file shows; absent where there is no file or it could not be read.
         evidence_faults: attempt id to why its predictions could not be examined.
         seal: None before the seal.
+        protocol_cells: field of the protocol -> the address of its cell, for messages.
         notices: what the readers noticed and the report must say (a measured cell changed by hand, hidden rows ...).
         inputs: path in the folder -> sha256 of every file the decision was made from.
     """
@@ -86,4 +130,5 @@ class Campaign:
     deliverables: tuple[Deliverable, ...] = ()
     seal: Seal | None = None
     notices: tuple[Fault, ...] = ()
+    protocol_cells: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)

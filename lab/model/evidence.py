@@ -4,8 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 Confusion = Mapping[tuple[str, str], int]  # (reference, prediction) -> number of inputs
+Subgroup = tuple[str, str]  # (group, value)
+
+
+@dataclass(frozen=True)
+class Distances:
+    """How far predicted numbers lie from reference numbers, summed exactly.
+
+    Attributes:
+        inputs: pairs in which both texts are numbers.
+        not_numbers: pairs in which one of them, or both, is none.
+        total: sum of the absolute differences, in the unit of the numbers.
+        largest: the largest of them; None of no pair.
+    """
+
+    inputs: int = 0
+    not_numbers: int = 0
+    total: Decimal = Decimal(0)
+    largest: Decimal | None = None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Predictions held against those of the reference run, input by input.
+
+    Attributes:
+        run: id of the attempt of the reference variant that they are compared with.
+        confusion: inputs by (prediction of the reference run, prediction), over ids that have one of each.
+        subgroups: (group, value) -> the same counts within that subgroup.
+        differing: inputs whose prediction is another text than that of the reference run.
+        first_differing: the first ids of them, in corpus order.
+        largest_distance: the largest absolute difference of two scores of one input and label, or, where neither file
+            holds scores, of two predictions that are numbers; None where that is not known.
+    """
+
+    run: str
+    confusion: Confusion = field(default_factory=dict)
+    subgroups: Mapping[Subgroup, Confusion] = field(default_factory=dict)
+    differing: int = 0
+    first_differing: tuple[str, ...] = ()
+    largest_distance: Decimal | None = None
+
+
+@dataclass(frozen=True)
+class Aggregates:
+    """All that a metric may look at, of a corpus or of one of its subgroups.
+
+    `agreement` is None where there is no reference run; `own` is the value of the user's own metric, `own_error` why
+    there is none.
+    """
+
+    confusion: Confusion = field(default_factory=dict)
+    distances: Distances = Distances()
+    agreement: Confusion | None = None
+    own: float | None = None
+    own_error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -29,6 +85,10 @@ class Evidence:
         subgroups: (group, value) -> the same counts within that subgroup; a declared one that is empty is present.
         without_reference: expected ids that have no reference answer.
         altered: the file's sha256 differs from the one recorded when the attempt ended (None: none was recorded).
+        distances: of predictions and references that are numbers.
+        subgroup_distances: the same within each subgroup.
+        agreement: with the reference run; None without a reference variant or without a usable attempt of it.
+        own: subgroup (None: the whole corpus) -> value of the user's own metric, or its error as text.
     """
 
     expected: int
@@ -48,3 +108,23 @@ class Evidence:
     subgroups: Mapping[tuple[str, str], Confusion] = field(default_factory=dict)
     without_reference: int = 0
     altered: bool | None = None
+    distances: Distances = Distances()
+    subgroup_distances: Mapping[Subgroup, Distances] = field(default_factory=dict)
+    agreement: Agreement | None = None
+    own: Mapping[Subgroup | None, float | str] = field(default_factory=dict)
+
+    def aggregates(self, subgroup: Subgroup | None = None) -> Aggregates:
+        """What a metric takes: of the whole corpus, or of one subgroup; empty counts where there is no such one."""
+        own = self.own.get(subgroup)
+        value, error = (None, own) if isinstance(own, str) else (own, None)
+        agreement = self.agreement
+        if subgroup is None:
+            agreed = agreement.confusion if agreement else None
+            return Aggregates(self.confusion, self.distances, agreed, value, error)
+        return Aggregates(
+            self.subgroups.get(subgroup, {}),
+            self.subgroup_distances.get(subgroup, Distances()),
+            agreement.subgroups.get(subgroup, {}) if agreement else None,
+            value,
+            error,
+        )

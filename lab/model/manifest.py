@@ -62,9 +62,12 @@ class RunPolicy(_Strict):
 
 
 class MetricSpec(_Strict):
-    """A metric of the user's own: `module:function`."""
+    """A metric of the user's own: `module:function`, its direction, and the ends of its range (None: no end)."""
 
     function: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
+    higher_is_better: bool = True
+    lowest: float | None = None
+    highest: float | None = None
 
 
 class Series(_Strict):

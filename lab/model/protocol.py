@@ -79,7 +79,7 @@ class Protocol:
     separation_factor: float | None = field(default=None, metadata=_declared("number"))
     exclusion_rules: tuple[ExclusionRule, ...] = field(default=(), metadata=_declared("rules"))
     time_zone: str | None = field(default=None, metadata=_declared("zone", required=True))
-    deadline: datetime | None = field(default=None, metadata=_declared("moment"))
+    deadline: datetime | None = field(default=None, metadata=_declared("moment", required=True))
     budget_limit: Decimal | None = field(default=None, metadata=_declared("amount"))
     currency: str | None = field(default=None, metadata=_declared("text"))
     planned_deliverables: tuple[str, ...] = field(default=(), metadata=_declared("names"))

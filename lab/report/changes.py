@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +15,7 @@ _NAMED = 5  # attempts named one by one; more are counted
 
 
 def changes(before: Json | None, after: Json) -> tuple[Reason, ...]:
-    """What a reader of the earlier version must know: answer, variants, counts, prices, terms, machines, files.
+    """What a reader of the earlier version must know: answer, variants, counts, prices, terms, amendments, files.
 
     Args:
         before: the version before, or None for the first.
@@ -25,7 +26,9 @@ def changes(before: Json | None, after: Json) -> tuple[Reason, ...]:
     found = (
         *_answer(before["decision"], after["decision"]),
         *_variants(before, after),
+        *_settings(before, after),
         *_protocol(before["protocol"], after["protocol"]),
+        *_amendments(before.get("amendments", []), after["amendments"]),
         *_environments(before, after),
         *_files(before["inputs"], after["inputs"]),
         *_notes(before, after),
@@ -79,6 +82,24 @@ def _money(figure: str, name: str, old: Json, new: Json) -> Iterator[Reason]:
         )
 
 
+def _settings(before: Json, after: Json) -> Iterator[Reason]:
+    old, new = _settings_of(before), _settings_of(after)
+    for variant in (one for one in new if one in old):
+        for key in sorted({*old[variant], *new[variant]}):
+            was, now = old[variant].get(key), new[variant].get(key)
+            if was != now:
+                yield reason(
+                    "report.change.setting", variant=variant, setting=key, before=_plain(was), after=_plain(now)
+                )
+
+
+def _settings_of(document: Json) -> dict[str, Json]:
+    """Variant -> its settings, those it shares with the others among them."""
+    shared, different = document["settings"]["shared"], document["settings"]["different"]
+    names = [one["id"] for one in document["variants"]]
+    return {name: {**shared, **{key: values.get(name) for key, values in different.items()}} for name in names}
+
+
 def _protocol(before: Json, after: Json) -> Iterator[Reason]:
     for name in after:
         was, now = before.get(name), after[name]
@@ -86,10 +107,31 @@ def _protocol(before: Json, after: Json) -> Iterator[Reason]:
             yield reason("report.change.protocol", field=name, before=_plain(was), after=_plain(now))
 
 
+def _amendments(before: list[Json], after: list[Json]) -> Iterator[Reason]:
+    known = {one["fingerprint"] for one in before}
+    for one in after:
+        if one["fingerprint"] not in known:
+            at = datetime.fromisoformat(one["amended_at"])
+            changed = [f"{each['name']} {_plain(each['sealed'])} → {_plain(each['now'])}" for each in one["changes"]]
+            facts = {"why": one["reason"], "n": len(one["known"]["attempts"])}
+            yield reason("report.change.amended", amended_at=at, changed=changed, **facts)
+
+
 def _environments(before: Json, after: Json) -> Iterator[Reason]:
-    old, new = ({one["fingerprint"] for one in document["environments"]} for document in (before, after))
-    yield from (reason("report.change.environment.added", fingerprint=one) for one in sorted(new - old))
-    yield from (reason("report.change.environment.removed", fingerprint=one) for one in sorted(old - new))
+    old, new = ({one["fingerprint"]: one for one in document["environments"]} for document in (before, after))
+    added, removed = sorted({*new} - {*old}), sorted({*old} - {*new})
+    yield from (reason("report.change.environment.added", fingerprint=one) for one in added)
+    yield from (reason("report.change.environment.removed", fingerprint=one) for one in removed)
+    if len(added) == len(removed) == 1:  # one machine, seen in another state
+        yield from _facts(old[removed[0]], new[added[0]])
+
+
+def _facts(before: Json, after: Json) -> Iterator[Reason]:
+    old, new = ({**one["facts"], "devices": ", ".join(one["device_names"])} for one in (before, after))
+    differ = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
+    for key in differ[:_NAMED]:
+        facts = {"before": old.get(key) or DASH, "after": new.get(key) or DASH}
+        yield reason("report.change.environment.fact", fact=key, **facts)
 
 
 def _files(before: dict[str, str], after: dict[str, str]) -> Iterator[Reason]:

@@ -7,7 +7,14 @@ from datetime import datetime
 from lab.messages import messages
 from lab.model.campaign import Campaign
 from lab.model.decision import Decision
-from lab.report import document_attempts, document_decision, document_declared, document_measured, document_setup
+from lab.report import (
+    document_attempts,
+    document_decision,
+    document_declared,
+    document_measured,
+    document_projected,
+    document_setup,
+)
 from lab.report.document_plain import Json, Speech, said_fault
 
 SCHEMA_VERSION = 1
@@ -37,12 +44,12 @@ def build(campaign: Campaign, decision: Decision) -> Json:
         "variants": document_decision.variants(campaign, decision, speech),
         "separations": document_decision.separations(decision, speech),
         "quality": document_measured.quality(campaign, decision),
-        "phases": document_measured.phases(campaign),
+        "phases": document_measured.phases(campaign, decision),
         "memory": document_measured.memory(campaign),
         "attempts": document_attempts.attempts(campaign, decision, speech),
         "exclusions": document_decision.exclusions(decision, speech),
         "protocol": document_declared.protocol(campaign.protocol),
-        "amendments": [],
+        "amendments": document_declared.amendments(campaign),
         "corpora": document_declared.corpora(campaign),
         "run": campaign.manifest.run.model_dump(mode="json"),
         "series": [series.model_dump(mode="json") for series in campaign.manifest.series],
@@ -51,6 +58,8 @@ def build(campaign: Campaign, decision: Decision) -> Json:
         "deliverables": document_declared.deliverables(campaign),
         "expenses": document_declared.expenses(campaign),
         "calendar": document_declared.calendar(campaign),
+        "planning": document_projected.planning(decision, speech),
+        "hourly": document_projected.hourly(decision, speech),
         "notices": [said_fault(fault, speech) for fault in campaign.notices],
         "limits": document_decision.limits(decision, speech),
         "author_notes": {},

@@ -34,7 +34,7 @@ def _attempt(
     details = record.details
     return {
         **_columns(record, verdict),
-        "excluded": bool(record.attempt.excluded) or attempt_id in excluded,
+        "excluded": attempt_id in excluded,
         "declared": record.declared,
         "verdict": _verdict(verdict, speech) if verdict else None,
         "evidence": _evidence(evidence) if evidence else None,

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 from lab.model.campaign import Campaign
 from lab.model.catalogue import Offer, Window
-from lab.model.decision import Decision, Gate, Summary, VariantDecision
+from lab.model.decision import (
+    Decision,
+    Figures,
+    Gate,
+    Interval,
+    OtherAnswer,
+    Paired,
+    Separation,
+    Summary,
+    VariantDecision,
+)
 from lab.report.document_plain import Json, Speech, amount, hours, moment, plain, said
 
 
@@ -25,6 +35,7 @@ def decision(answer: Decision, speech: Speech) -> Json:
         "next_steps": [said(one, speech) for one in answer.next_steps],
         "sensitivity": [said(one, speech) for one in answer.sensitivity],
         "warnings": [said(one, speech) for one in answer.warnings],
+        "with_excluded": _with_excluded(answer.with_excluded, speech) if answer.with_excluded else None,
     }
 
 
@@ -43,24 +54,7 @@ def variants(campaign: Campaign, answer: Decision, speech: Speech) -> list[Json]
 
 def separations(answer: Decision, speech: Speech) -> list[Json]:
     """Every pair of variants on each corpus: whether their durations tell them apart, and what blocks it."""
-    return [
-        {
-            "corpus": one.corpus,
-            "seed": one.seed,
-            "a": one.a,
-            "b": one.b,
-            "separated": one.separated,
-            "blocked_by": one.blocked_by,
-            "faster": one.faster,
-            "gap_s": one.gap_s,
-            "range_s": one.range_s,
-            "p_value": one.p_value,
-            "p_adjusted": one.p_adjusted,
-            "more_passes": one.more_passes,
-            **said(one.reason, speech),
-        }
-        for one in answer.separations
-    ]
+    return [_separation(one, speech) for one in answer.separations]
 
 
 def exclusions(answer: Decision, speech: Speech) -> list[Json]:
@@ -69,6 +63,13 @@ def exclusions(answer: Decision, speech: Speech) -> list[Json]:
         {"attempt_id": one.attempt_id, "rule": one.rule, "attested": one.attested, **said(one.reason, speech)}
         for one in answer.exclusions
     ]
+
+
+def offer(found: Offer) -> Json:
+    """A row of the catalogue; its price is of a whole lot (of an hour of it, in an hourly one) and not rounded."""
+    row = {column.name: plain(getattr(found, column.name)) for column in fields(found)}
+    return {**row, "price": str(found.price), "memory_gib_per_card": hours(found.memory_gib_per_card),
+            "minimum_hours": hours(found.minimum_hours)}  # fmt: skip
 
 
 def _example(variant: VariantDecision) -> bool:
@@ -84,7 +85,7 @@ def _variant(campaign: Campaign, one: VariantDecision, speech: Speech) -> Json:
         "eligible": one.eligible,
         "gates": [_gate(gate, speech) for gate in one.gates],
         "summaries": [_summary(summary, speech) for summary in one.summaries],
-        "offer": _offer(one.offer) if one.offer else None,
+        "offer": offer(one.offer) if one.offer else None,
         "days": choice.days if choice else None,
         "lots": choice.lots if choice else None,
         "periods": choice.periods if choice else None,
@@ -121,14 +122,61 @@ def _summary(one: Summary, speech: Speech) -> Json:
         "min_s": one.min_s,
         "max_s": one.max_s,
         "median_metric": one.median_metric,
+        "median_interval": _interval(one.median_interval, speech) if one.median_interval else None,
+        "with_excluded": _figures(one.with_excluded) if one.with_excluded else None,
         "warnings": [said(warning, speech) for warning in one.warnings],
     }
 
 
-def _offer(offer: Offer) -> Json:
-    row = {column.name: plain(getattr(offer, column.name)) for column in fields(offer)}
-    return {**row, "price": str(offer.price), "memory_gib_per_card": hours(offer.memory_gib_per_card),
-            "minimum_hours": hours(offer.minimum_hours)}  # fmt: skip
+def _figures(one: Figures) -> Json:
+    return {**asdict(one), "durations_s": list(one.durations_s)}
+
+
+def _separation(one: Separation, speech: Speech) -> Json:
+    return {
+        "corpus": one.corpus,
+        "seed": one.seed,
+        "a": one.a,
+        "b": one.b,
+        "separated": one.separated,
+        "blocked_by": one.blocked_by,
+        "faster": one.faster,
+        "gap_s": one.gap_s,
+        "range_s": one.range_s,
+        "p_value": one.p_value,
+        "p_adjusted": one.p_adjusted,
+        "more_passes": one.more_passes,
+        "ratio": _interval(one.ratio, speech) if one.ratio else None,
+        "paired": _paired(one.paired, speech) if one.paired else None,
+        "warnings": [said(warning, speech) for warning in one.warnings],
+        **said(one.reason, speech),
+    }
+
+
+def _interval(one: Interval, speech: Speech) -> Json:
+    """The bounds, None where the sample carries none; `coverage` is a probability, 0 to 1."""
+    return {"low": one.low, "high": one.high, "coverage": one.coverage, **said(one.reason, speech)}
+
+
+def _paired(one: Paired, speech: Speech) -> Json:
+    """Round by round, `a` minus `b` in seconds."""
+    return {
+        "rounds": list(one.rounds),
+        "differences_s": list(one.differences_s),
+        "median_s": one.median_s,
+        "a_faster": one.a_faster,
+        **said(one.reason, speech),
+    }
+
+
+def _with_excluded(one: OtherAnswer, speech: Speech) -> Json:
+    """The answer with the excluded attempts back in the figures."""
+    return {
+        "status": one.status,
+        "variant": one.variant,
+        "contenders": list(one.contenders),
+        "separations": [_separation(pair, speech) for pair in one.separations],
+    }
 
 
 def _window(window: Window) -> Json:

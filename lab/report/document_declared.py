@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, fields
 from decimal import Decimal
 
-from lab.model.campaign import Campaign
+from lab.analysis.sealing import amended_terms, broken_terms
+from lab.model.campaign import Amendment, Campaign, Seal
 from lab.model.protocol import ExclusionRule, Protocol, SubgroupThreshold
 from lab.report.document_plain import Json, amount, moment, plain
 
@@ -16,6 +19,42 @@ def sealing(campaign: Campaign) -> Json | None:
         return None
     changes = [{"name": one.name, "sealed": one.sealed, "now": one.now} for one in campaign.seal.changes]
     return {"sealed_at": campaign.seal.sealed_at, "changes": changes}
+
+
+def amendments(campaign: Campaign) -> list[Json]:
+    """Every amendment of the seal, oldest first: when, why, what it changed, and which attempts were known then.
+
+    `acceptance_terms` names the changes that touch what results are accepted by; `fails_seal` is whether they fail the
+    gate `sealed` now (`lab.analysis.sealing`).
+    """
+    seal = campaign.seal
+    if seal is None:
+        return []
+    failing = {one.amendment.fingerprint for one in broken_terms(seal)}
+    laters: list[Amendment | Seal] = [*seal.amendments[1:], *([seal] if seal.amendments else [])]
+    return [
+        {
+            "amended_at": one.amended_at,
+            "reason": one.reason,
+            "earlier": one.fingerprint,
+            "earlier_sealed_at": one.sealed_at,
+            "fingerprint": later.fingerprint,
+            "changes": [{"name": each.name, "sealed": each.sealed, "now": each.now} for each in one.changes],
+            "acceptance_terms": list(amended_terms(one.sealed, later.sealed)),
+            "fails_seal": one.fingerprint in failing,
+            "known": {
+                "outcomes": _counted(each.outcome for each in one.known),
+                "verdicts": _counted(each.verdict for each in one.known),
+                "attempts": [asdict(each) for each in one.known],
+            },
+        }
+        for one, later in zip(seal.amendments, laters, strict=True)
+    ]
+
+
+def _counted(words: Iterable[str | None]) -> dict[str, int]:
+    """How often each word stands there, in order of the word; absent ones are not counted."""
+    return dict(sorted(Counter(one for one in words if one is not None).items()))
 
 
 def protocol(declared: Protocol) -> Json:

@@ -7,7 +7,7 @@ from statistics import median
 
 from lab.model.attempt import Record
 from lab.model.campaign import Campaign
-from lab.model.decision import Decision, Verdict
+from lab.model.decision import Decision, Summary, Verdict
 from lab.report.document_plain import Json
 
 PHASES = (
@@ -49,12 +49,16 @@ def quality(campaign: Campaign, decision: Decision) -> list[Json]:
     return found
 
 
-def phases(campaign: Campaign) -> list[Json]:
+def phases(campaign: Campaign, decision: Decision) -> list[Json]:
     """Per variant, corpus and seed: the median seconds of each phase over completed attempts, and all that elapsed.
 
+    The measured pass is the summary's median, of accepted attempts: one quantity has one value in a document.
     A median is given only when every completed attempt has the phase: else None with how many have it and, where one
     reason explains all that are missing, its key. `elapsed_total_s` sums all attempts, failures included.
     """
+    measured = {
+        (one.variant, one.corpus, one.seed): one for variant in decision.variants for one in variant.summaries
+    }
     found = []
     for (variant, corpus, seed), records in _groups(campaign):
         completed = [one for one in records if one.attempt.outcome == "completed"]
@@ -67,7 +71,12 @@ def phases(campaign: Campaign) -> list[Json]:
                 "seed": seed,
                 "completed": len(completed),
                 "attempts": len(records),
-                "phases": {name: _median(name, completed) for name in PHASES},
+                "phases": {
+                    name: _of_summary(measured.get((variant, corpus, seed)))
+                    if name == "duration_s"
+                    else _median(name, completed)
+                    for name in PHASES
+                },
                 "elapsed_total_s": round(sum(known), 6) if known and len(known) == len(elapsed) else None,
             }
         )
@@ -113,6 +122,11 @@ def _median(name: str, completed: Sequence[Record]) -> Json:
         "measured": len(values),
         "missing": None if whole else _common_reason(name, completed),
     }
+
+
+def _of_summary(summary: Summary | None) -> Json:
+    present = [value for value in summary.durations_s if value is not None] if summary else []
+    return {"median_s": summary.median_s if summary else None, "measured": len(present), "missing": None}
 
 
 def _common_reason(name: str, records: Iterable[Record]) -> str | None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from lab.report.blocks import Note, Switch, Versions
 from lab.report.notes import to_html
+from lab.report.page import digest, environment, look, policy, source_hash
 from lab.store.files import resource
 
 _HASH_DIGITS = 12
@@ -37,7 +36,7 @@ class Assets:
 
     def _named(self) -> tuple[tuple[str, str], ...]:
         texts = (("note", self.style, "css"), ("note", self.script, "js"), ("plotly", self.plotly, "js"))
-        return tuple((f"{stem}-{_digest(text).hex()[:_HASH_DIGITS]}.{end}", text) for stem, text, end in texts)
+        return tuple((f"{stem}-{digest(text).hex()[:_HASH_DIGITS]}.{end}", text) for stem, text, end in texts)
 
 
 def read_assets() -> Assets:
@@ -47,7 +46,7 @@ def read_assets() -> Assets:
         OutsideFailureError: the templates are not installed.
     """
     folder = resource("templates", "report")
-    style = (folder / "note.css").read_text(encoding="utf-8")
+    style = look() + (folder / "note.css").read_text(encoding="utf-8")
     script = (folder / "note.js").read_text(encoding="utf-8")
     return Assets(style, script, get_plotlyjs())
 
@@ -69,7 +68,7 @@ def standalone_note(note: Note, switches: Sequence[Switch], assets: Assets) -> s
     styles, scripts = [assets.style, header], [assets.plotly, assets.script]
     return _environment().get_template("note.html.j2").render(
         note=note, switches=switches, language=note.language, title=note.title, skip=note.words["skip"],
-        policy=_policy([_hash(one) for one in scripts], [_hash(one) for one in styles]), style_href=None,
+        policy=_policy([source_hash(one) for one in scripts], [source_hash(one) for one in styles]), style_href=None,
         styles=[Markup(one) for one in styles], script_hrefs=[],  # noqa: S704  (our own CSS)
         scripts=[Markup(one) for one in scripts], versions_href=None,  # noqa: S704  (our own scripts)
     )  # fmt: skip
@@ -86,24 +85,17 @@ def versions_page(page: Versions, switches: Sequence[Switch], assets: Assets, pr
 
 
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(resource("templates", "report")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["sanitised"] = lambda text: Markup(to_html(text))  # noqa: S704  (sanitised by nh3)
-    environment.filters["island"] = Markup  # a figure's JSON, in which < > & are written as escapes
-    return environment
+    templates = environment("report")
+    templates.filters["sanitised"] = lambda text: Markup(to_html(text))  # noqa: S704  (sanitised by nh3)
+    templates.filters["island"] = Markup  # a figure's JSON, in which < > & are written as escapes
+    return templates
 
 
 def _shared_policy(header: str) -> str:
     # A page opened from the disk has no origin of its own: 'self' is what Chromium takes for its neighbours, file: what
     # others may ask for. Integrity hashes cannot be used there, since files are not CORS-readable.
     own = ["'self'", "file:"]
-    return _policy(own, [*own, _hash(header)])
+    return _policy(own, [*own, source_hash(header)])
 
 
 def _policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
@@ -112,24 +104,7 @@ def _policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
     plotly.js creates one empty style element and fills it rule by rule through the object model; the hash of the empty
     text lets it, so that no other inline style has to be allowed. Images are made in the page when a chart is saved.
     """
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {' '.join(scripts)}",
-            f"style-src {' '.join((*styles, _hash('')))}",
-            "img-src data: blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(_digest(text)).decode()}'"
+    return policy(scripts, (*styles, source_hash("")), ("data:", "blob:"))
 
 
 def _running_header(text: str) -> str:

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from lab.errors import InvalidInputError, fault
 from lab.messages import LANGUAGES
 from lab.model.reason import Reason
 from lab.report.blocks import Line, Lines, Link, Version, Versions
 from lab.report.changes import changes
 from lab.report.document_plain import Json, facts_of, plain
+from lab.report.hashes import HASHES, of_shared, of_version, recorded_files
+from lab.report.languages import LANGUAGE_NAMES, switches
 from lab.report.render import Assets, note_page, read_assets, standalone_note, versions_page
-from lab.report.view import LANGUAGE_NAMES, note, switches
+from lab.report.view import note
 from lab.report.view_first import answer
 from lab.report.words import Words, sentence
 from lab.store.canonical import readable_json
@@ -36,13 +39,16 @@ class Published:
     path: Path
 
 
-def publish(folder: Path, document: Json, notes: Mapping[str, str]) -> Published:
+def publish(
+    folder: Path, document: Json, notes: Mapping[str, str], declared: Mapping[str, str] | None = None
+) -> Published:
     """Write the next version of the report under `folder/report/`, or nothing when the latest says the same.
 
     Args:
         folder: the campaign folder.
         document: from `lab.report.document.build`; it is not changed.
         notes: language -> the author's Markdown, as read from `notes.<lang>.md`.
+        declared: what manifest and workbook say (`lab.report.hashes.declared_values`), for a later `lab verify`.
 
     Returns:
         The latest version; `path` is its folder.
@@ -52,7 +58,7 @@ def publish(folder: Path, document: Json, notes: Mapping[str, str]) -> Published
         OutsideFailureError: the disk refuses; no version is half there.
     """
     report = folder / "report"
-    said = json.loads(readable_json({**document, "author_notes": dict(sorted(notes.items()))}))
+    said = published_content(document, notes)
     earlier = read_versions(report)
     latest = earlier[-1] if earlier else None
     created = latest is None or _content(latest) != said
@@ -65,7 +71,7 @@ def publish(folder: Path, document: Json, notes: Mapping[str, str]) -> Published
     for name, data in assets.files().items():
         _keep(report / "assets" / name, data)
     if created:
-        _write_version(report, earlier[-1], assets)
+        _write_version(folder, earlier[-1], assets, declared or {})
     _write_index(report, earlier, assets)
     before = earlier[-2] if len(earlier) > 1 else None
     number = earlier[-1]["report_version"]
@@ -78,10 +84,32 @@ def read_versions(report: Path) -> list[Json]:
     Raises:
         InvalidInputError: a version's `decision.json` cannot be read.
     """
+    return [read_version(report, number) for number in version_numbers(report)]
+
+
+def version_numbers(report: Path) -> list[int]:
+    """The numbers of the published versions, oldest first."""
     if not report.is_dir():
         return []
-    found = ((int(match[1]), path) for path in report.iterdir() if (match := _VERSION.fullmatch(path.name)))
-    return [read_json(path / "decision.json", f"report/{path.name}/decision.json") for _, path in sorted(found)]
+    return sorted(int(match[1]) for path in report.iterdir() if (match := _VERSION.fullmatch(path.name)))
+
+
+def read_version(report: Path, number: int) -> Json:
+    """The document of one version.
+
+    Raises:
+        InvalidInputError: its `decision.json` cannot be read, or is no document.
+    """
+    shown = f"report/v{number}/decision.json"
+    found = read_json(report / f"v{number}" / "decision.json", shown)
+    if not isinstance(found, dict):
+        raise InvalidInputError(fault("file-not-json", file=shown))
+    return found
+
+
+def published_content(document: Json, notes: Mapping[str, str]) -> Json:
+    """A document as it stands in `decision.json`, its version number left out; for comparing."""
+    return _content(json.loads(readable_json({**document, "author_notes": dict(sorted(notes.items()))})))
 
 
 def _content(document: Json) -> Json:
@@ -93,9 +121,9 @@ def _numbered(document: Json, number: int) -> Json:
     return {**head, **document, "report_version": number}
 
 
-def _write_version(report: Path, document: Json, assets: Assets) -> None:
+def _write_version(folder: Path, document: Json, assets: Assets, declared: Mapping[str, str]) -> None:
     """Build the version in a folder of its own, then give it its name at once."""
-    name = f"v{document['report_version']}"
+    report, name = folder / "report", f"v{document['report_version']}"
     building = report / f".{name}.new"
     files = {"decision.json": readable_json(document)}
     for language in LANGUAGES:
@@ -105,6 +133,7 @@ def _write_version(report: Path, document: Json, assets: Assets) -> None:
         files[f"decision-note.{language}.html"] = _bytes(standalone_note(view, (), assets))
     # Opening the folder shows the campaign's own language, with the switch to the others on the page.
     files["index.html"] = files[f"{document['language']}.html"]
+    files[HASHES] = of_version(folder, document, files, declared)
     with writing(report / name):
         shutil.rmtree(building, ignore_errors=True)  # what a run that died has left
         building.mkdir()
@@ -120,9 +149,12 @@ def _write_index(report: Path, documents: Sequence[Json], assets: Assets) -> Non
         )
         for language in LANGUAGES
     }
-    for language, data in pages.items():
-        _keep(report / f"index.{language}.html", data)
-    _keep(report / "index.html", pages[documents[-1]["language"]])
+    files = {f"index.{language}.html": data for language, data in pages.items()}
+    files["index.html"] = pages[documents[-1]["language"]]
+    for name, data in files.items():
+        _keep(report / name, data)
+    shared = {**files, **{f"assets/{name}": data for name, data in assets.files().items()}}
+    _keep(report / HASHES, of_shared(shared, recorded_files(report / HASHES)))
 
 
 def _versions(documents: Sequence[Json], language: str) -> Versions:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from lab.messages import LANGUAGES
-from lab.report import view_decision, view_first, view_measures, view_record
-from lab.report.blocks import Note, Switch
+from lab.report import view_costs, view_decision, view_first, view_measures, view_planning, view_record
+from lab.report.blocks import Note
 from lab.report.document_plain import Json
 from lab.report.words import Words
 
-# Each language is named in itself, whatever the page's: that is how a reader finds it.
-LANGUAGE_NAMES = {"en": "English", "fr": "Français", "it": "Italiano"}
 _PAGE_WORDS = ("skip", "contents", "why", "not_said", "languages", "figures", "versions")
 
 
@@ -27,8 +24,9 @@ def note(document: Json, language: str) -> Note:
         view_measures.quality(document, words),
         view_measures.phases(document, words),
         view_measures.memory(document, words),
-        view_decision.costs(document, words),
+        view_costs.costs(document, words),
         view_decision.calendar(document, words),
+        view_planning.planning(document, words),
         view_record.attempts(document, words),
         view_record.exclusions(document, words),
         view_record.protocol(document, words),
@@ -59,8 +57,3 @@ def note(document: Json, language: str) -> Note:
         sections=tuple(one for one in sections if one is not None),
         words={name: words.text(f"page.{name}") for name in _PAGE_WORDS},
     )
-
-
-def switches(here: str, pattern: str) -> tuple[Switch, ...]:
-    """The language links of a page, `pattern` with the language at `{}`."""
-    return tuple(Switch(one, LANGUAGE_NAMES[one], pattern.format(one), one == here) for one in LANGUAGES)

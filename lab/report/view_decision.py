@@ -1,4 +1,4 @@
-"""Eligibility, costs and calendar: what the decision stands on, as sections of the page."""
+"""Eligibility and calendar: what the decision stands on, as sections of the page."""
 
 from __future__ import annotations
 
@@ -22,26 +22,6 @@ def gates(document: Json, words: Words) -> Section:
         blocks.append(Lines(open_ones, words.text("gates.open")))
     blocks.append(Fold(words.text("gates.evidence"), tuple(_evidence(one, words) for one in document["variants"])))
     return Section("gates", words.text("gates.title"), words.text("gates.intro"), tuple(blocks))
-
-
-def costs(document: Json, words: Words) -> Section:
-    """Packages and committed budgets, then the other expenses apart."""
-    columns = tuple(
-        Column(words.text(f"column.{name}"), numeric=numeric)
-        for name, numeric in (
-            ("variant", False), ("package", False), ("covers", True), ("committed", True),
-            ("deliverables", True), ("cost", True), ("catalogue", False),
-        )
-    )  # fmt: skip
-    rows = tuple(_cost_row(one, document, words) for one in document["variants"])
-    blocks: list[Block] = [Table("costs", words.text("costs.caption"), columns, rows)]
-    blocks.append(_expenses(document, words))
-    sensitivity = document["decision"]["sensitivity"]
-    if sensitivity:
-        blocks.append(
-            Fold(words.text("costs.sensitivity"), (Lines(tuple(Line(words.say(one)) for one in sensitivity)),))
-        )
-    return Section("costs", words.text("costs.title"), words.text("costs.intro"), tuple(blocks))
 
 
 def calendar(document: Json, words: Words) -> Section:
@@ -109,69 +89,6 @@ def _evidence(variant: Json, words: Words) -> Table:
         for gate in variant["gates"]
     )
     return Table(f"gates-{variant['id']}", words.text("gates.of", variant=variant["id"]), columns, rows)
-
-
-def _cost_row(variant: Json, document: Json, words: Words) -> tuple[Cell, ...]:
-    mark = words.text("price.mark") if variant["example_price"] else None
-    committed = words.price(variant["committed"], variant["currency"], example=False)
-    unknown = words.text("figure.budget.unknown") if variant["committed"] is None else mark
-    planned = len(document["protocol"]["planned_deliverables"])
-    accepted = variant["accepted_deliverables"]
-    deliverables = (
-        Cell(DASH, words.text("cost.not_stated"))
-        if accepted is None
-        else Cell(words.text("of", part=accepted, whole=planned) if planned else words.messages.number(accepted, 0))
-    )
-    cost = (
-        Cell(words.price(variant["cost_per_validated_corpus"], variant["currency"], example=False), mark)
-        if variant["cost_status"] == "value"
-        else Cell(DASH, words.text(f"cost.{variant['cost_status']}"))
-    )
-    offer = variant["offer"]
-    catalogue = Cell(offer["catalogue_version"], offer["source"]) if offer else Cell(DASH)
-    return (
-        Cell(variant["id"], words.short(variant["id"])),
-        _package(variant, words),
-        Cell(words.hours(variant["covers_hours"])),
-        Cell(committed, unknown),
-        deliverables,
-        cost,
-        catalogue,
-    )
-
-
-def _package(variant: Json, words: Words) -> Cell:
-    offer = variant["offer"]
-    if offer is None:
-        return Cell(DASH, words.text("no_package"))
-    lots = words.count("package.lots", variant["lots"] or 1, price=words.price(
-        offer["price"], offer["currency"], example=variant["example_price"]))  # fmt: skip
-    cards = words.count("package.of_cards", variant["cards"] or 0)
-    parts = [lots, cards]
-    if variant["days"]:
-        parts.append(words.count("package.length", variant["days"]))
-    if (variant["periods"] or 1) > 1:
-        parts.append(words.count("package.periods", variant["periods"]))
-    return Cell(offer["name"], ", ".join(parts))
-
-
-def _expenses(document: Json, words: Words) -> Block:
-    if not document["expenses"]:
-        return Text(words.text("expenses.none"))
-    columns = tuple(
-        Column(words.text(f"column.{name}"), numeric=name == "amount")
-        for name in ("item", "variant", "amount", "justification")
-    )
-    rows = tuple(
-        (
-            Cell(one["item"]),
-            Cell(one["variant"] or words.text("all_variants")),
-            Cell(words.price(one["amount"], one["currency"], example=False)),
-            Cell(one["justification"] or DASH),
-        )
-        for one in document["expenses"]
-    )
-    return Table("expenses", words.text("expenses.caption"), columns, rows)
 
 
 def _window_row(variant: Json, words: Words) -> tuple[Cell, ...]:

@@ -125,7 +125,7 @@ def _cost(document: Json, behind: Sequence[Json], words: Words) -> Figure:
 
 def _passes(document: Json, behind: Sequence[Json], words: Words) -> Figure:
     summaries = [summary for one in behind for summary in one["summaries"]]
-    accepted = sum(one["accepted"] for one in summaries)
+    accepted = sum(value is not None for one in summaries for value in one["durations_s"])
     repetitions = document["protocol"]["repetitions"]
     planned = (
         repetitions * len(document["corpora"]) * len(document["run"]["seeds"]) * len(behind) if repetitions else None

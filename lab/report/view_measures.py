@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, Table
+from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, Table, Text
 from lab.report.charts import charts_of
 from lab.report.charts.durations import counts, lost_word
 from lab.report.document_measured import COUNTERS, PHASES
@@ -15,9 +15,13 @@ from lab.report.words import Words
 def durations(document: Json, words: Words) -> Section:
     """The chart, the figures behind it with their counts and warnings, and what is separated."""
     blocks: list[Block] = [*charts_of("durations", document, words), _summaries(document, words)]
-    if document["separations"]:
-        lines = tuple(Line(words.say(one)) for one in document["separations"])
-        blocks.append(Lines(lines, words.text("durations.separations")))
+    blocks.append(Text(words.text("durations.interval")))
+    blocks += _apart(document["separations"], "durations.separations", words)
+    sides = [side for one in document["separations"] for side in (one["ratio"], one["paired"]) if side]
+    if sides:
+        lines = tuple(Line(words.say(one)) for one in sides)
+        blocks.append(Fold(words.text("durations.paired"), (Lines(lines),)))
+    blocks += _with_excluded(document, words)
     blocks.append(Fold(words.text("show_numbers"), (_raw(document, words),)))
     return Section("durations", words.text("durations.title"), words.text("durations.intro"), tuple(blocks))
 
@@ -131,7 +135,10 @@ def _summaries(document: Json, words: Words) -> Table:
     columns = (
         *_where(document, words),
         Column(words.text("column.counted"), numeric=True),
-        *(Column(words.text(f"column.{name}"), "s", numeric=True) for name in ("median", "min", "max")),
+        *(
+            Column(words.text(f"column.{name}"), "s", numeric=True)
+            for name in ("median", "median_interval", "min", "max")
+        ),
         Column(words.text("column.lost")),
         Column(words.text("column.remarks")),
     )
@@ -146,12 +153,57 @@ def _summaries(document: Json, words: Words) -> Table:
             (
                 *_place({"variant": variant, **one}, document, words),
                 Cell(words.text("of", part=one["accepted"], whole=one["attempts"])),
-                *(Cell(write(one[name])) for name in ("median_s", "min_s", "max_s")),
+                Cell(write(one["median_s"])),
+                _interval(one["median_interval"], write, words),
+                *(Cell(write(one[name])) for name in ("min_s", "max_s")),
                 Cell(", ".join(lost) or words.text("none")),
                 Cell(" ".join(words.say(warning) for warning in one["warnings"]) or DASH),
             )
         )
     return Table("summaries", words.text("durations.caption"), columns, tuple(rows))
+
+
+def _interval(one: Json, write: Callable[[float | None], str], words: Words) -> Cell:
+    facts = one["message"]["values"]
+    if one["low"] is None:
+        return Cell(DASH, words.text("interval.too_few", present=facts["present"], needed=facts["needed"]))
+    between = words.text("interval.between", low=write(one["low"]), high=write(one["high"]))
+    return Cell(between, words.text("interval.coverage", percent=facts["percent"]))
+
+
+def _apart(separations: Sequence[Json], lead: str, words: Words) -> list[Block]:
+    """One line a pair; what qualifies the comparison stands in the same line."""
+    if not separations:
+        return []
+    lines = (" ".join(words.say(said) for said in (one, *one["warnings"])) for one in separations)
+    return [Lines(tuple(Line(line) for line in lines), words.text(lead))]
+
+
+def _with_excluded(document: Json, words: Words) -> list[Block]:
+    """The figures and the comparisons with the attempts that a rule left out; nothing when there are none."""
+    kept = [(v["id"], one, one["with_excluded"]) for v in document["variants"] for one in v["summaries"]]
+    kept = [found for found in kept if found[2]]
+    if not kept:
+        return []
+    write = words.seconds([figures[name] for _, _, figures in kept for name in ("median_s", "min_s", "max_s")])
+    columns = (
+        *_where(document, words),
+        Column(words.text("column.with_excluded"), numeric=True),
+        *(Column(words.text(f"column.{name}"), "s", numeric=True) for name in ("median", "min", "max")),
+    )
+    rows = tuple(
+        (
+            *_place({"variant": variant, **one}, document, words),
+            Cell(words.messages.number(figures["passes"], 0)),
+            *(Cell(write(figures[name])) for name in ("median_s", "min_s", "max_s")),
+        )
+        for variant, one, figures in kept
+    )
+    table = Table("with-excluded", words.text("durations.with_excluded.caption"), columns, rows)
+    return [
+        table,
+        *_apart(document["decision"]["with_excluded"]["separations"], "durations.with_excluded.apart", words),
+    ]
 
 
 def _raw(document: Json, words: Words) -> Table:
@@ -192,6 +244,8 @@ def _quality_row(one: Json, document: Json, words: Words) -> tuple[Cell, ...]:
 def _why_no_phase(one: Json, name: str, words: Words) -> str:
     if not one["completed"]:
         return words.text("phases.none_completed")
+    if name == "duration_s":
+        return words.text("phases.none_accepted")
     phase = one["phases"][name]
     if phase["measured"]:
         return words.text("phases.partly", measured=phase["measured"], completed=one["completed"])

@@ -11,7 +11,7 @@ from lab.report.words import Words
 
 _TERMS = (
     "campaign", "protocol", "variant", "corpus", "pass", "round", "attempt", "outcome", "verdict", "validated_corpus",
-    "deliverable", "median", "separated", "package", "lot", "committed", "window", "seal", "warm_up",
+    "deliverable", "median", "separated", "package", "lot", "committed", "window", "planning", "seal", "warm_up",
 )  # fmt: skip
 _ATTEMPT_COLUMNS = (
     ("attempt", False), ("variant", False), ("corpus", False), ("round", True), ("outcome", False), ("verdict", False),
@@ -96,7 +96,43 @@ def protocol(document: Json, words: Words) -> Section:
             for one in changes
         )
         blocks.append(Table("seal-changes", words.text("protocol.changes"), columns, rows))
+    if document["amendments"]:
+        blocks.append(_amendments(document["amendments"], words))
     return Section("protocol", words.text("protocol.title"), words.text("protocol.intro"), tuple(blocks))
+
+
+def _amendments(found: list[Json], words: Words) -> Table:
+    """Each amendment: when, why, what was changed, and what was known of the attempts at that moment."""
+    columns = tuple(Column(words.text(f"column.{name}")) for name in ("amended_at", "why_amended", "changed", "known"))
+    rows = tuple(
+        (
+            Cell(words.moment(one["amended_at"]), sort=one["amended_at"]),
+            Cell(one["reason"]),
+            Cell(_changes(one["changes"]), words.text("amendment.fails") if one["fails_seal"] else None),
+            Cell(_known(one["known"], words), _ids(one["known"]["attempts"])),
+        )
+        for one in found
+    )
+    return Table("amendments", words.text("protocol.amendments"), columns, rows)
+
+
+def _ids(attempts: list[Json]) -> str | None:
+    return ", ".join(one["attempt_id"] for one in attempts) or None
+
+
+def _changes(found: list[Json]) -> str:
+    return "; ".join(f"{one['name']} {one['sealed'] or DASH} → {one['now'] or DASH}" for one in found)
+
+
+def _known(known: Json, words: Words) -> str:
+    """How many attempts were known, how they had ended and what had been judged of them."""
+    number = len(known["attempts"])
+    if not number:
+        return words.text("amendment.none_known")
+    counted = {f"outcome.{name}": n for name, n in known["outcomes"].items()}
+    counted |= {f"verdictword.{name}": n for name, n in known["verdicts"].items()}
+    said = [words.text("colon", before=words.shared(key), after=str(n)) for key, n in counted.items()]
+    return "; ".join([words.count("amendment.known", number), *said])
 
 
 def author(document: Json, words: Words) -> Section | None:

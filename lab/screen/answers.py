@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lab.checks import seal_faults
 from lab.errors import Fault
 from lab.messages import Messages
 from lab.model.reason import Reason
 
 if TYPE_CHECKING:  # what these describe is slow to import, and some commands never need it
     from lab.calcul_forfaits import Answer
+    from lab.checks import Checked
     from lab.demo.campaign import DemoResult
     from lab.model.attempt import Slot
-    from lab.model.campaign import Campaign, Seal
+    from lab.model.campaign import Seal
     from lab.model.decision import Decision, Summary
     from lab.pipeline import Judgement, Status
     from lab.report.versions import Published
@@ -37,12 +40,17 @@ class Shown:
         return json.dumps(self.data, ensure_ascii=False, indent=2)
 
 
-def fault_data(one: Fault, words: Messages) -> dict[str, object]:
-    """A fault as plain data: slug, file, place, facts, and its two sentences."""
+def fault_facts(one: Fault) -> dict[str, object]:
+    """A fault as plain data, without words."""
     facts = {
         key: value if isinstance(value, int | float | str | None) else str(value) for key, value in one.values.items()
     }
-    return {"slug": one.slug, "file": one.file, "place": one.place, "values": facts, "text": words.fault(one)}
+    return {"slug": one.slug, "file": one.file, "place": one.place, "values": facts}
+
+
+def fault_data(one: Fault, words: Messages) -> dict[str, object]:
+    """A fault as plain data, with its two sentences."""
+    return {**fault_facts(one), "text": words.fault(one)}
 
 
 def reason_text(one: Reason, words: Messages) -> str:
@@ -50,21 +58,33 @@ def reason_text(one: Reason, words: Messages) -> str:
     return words.text(one.key, **one.values)
 
 
+def reason_data(one: Reason) -> dict[str, object]:
+    """A reason as plain data: its key and its facts; amounts and moments as text."""
+    kept = (bool, int, float, str, list, type(None))
+    return {"key": one.key, "values": {k: v if isinstance(v, kept) else str(v) for k, v in one.values.items()}}
+
+
 def initialised(folder: Path) -> Shown:
     """After `lab init`: what was made and what to do next."""
-    return Shown(0, {"folder": str(folder)}, lambda words: words.text("screen.initialised", folder=str(folder)))
+    return Shown(0, {"folder": str(folder)}, lambda words: words.text("screen.initialised", folder=shlex.quote(str(folder))))
 
 
-def checked(folder: Path, campaign: Campaign | None, faults: Sequence[Fault], words: Messages) -> Shown:
-    """After `lab check`: every fault with what to do, or that nothing stands in the way."""
+def checked(folder: Path, found: Checked, words: Messages) -> Shown:
+    """After `lab check`: every fault with what to do, or that nothing stands in the way; then what to know before."""
 
     def text(words: Messages) -> str:
-        if not faults:
-            return words.text("screen.check.nothing")
-        return "\n".join([*(words.fault(one) for one in faults), words.count("screen.check.found", len(faults))])
+        lines = [words.fault(one) for one in found.faults]
+        lines.append(words.count("screen.check.found", len(lines)) if lines else words.text("screen.check.nothing"))
+        if found.warnings:
+            lines += ["", words.text("screen.check.warnings")]
+        return "\n".join([*lines, *(f"  {reason_text(one, words)}" for one in found.warnings)])
 
-    code = (INVALID if campaign is None else FOUND) if faults else 0
-    return Shown(code, {"folder": str(folder), "faults": [fault_data(one, words) for one in faults]}, text)
+    data = {
+        "folder": str(folder),
+        "faults": [fault_data(one, words) for one in found.faults],
+        "warnings": [{"key": one.key, "text": reason_text(one, words)} for one in found.warnings],
+    }
+    return Shown((INVALID if found.campaign is None else FOUND) if found.faults else 0, data, text)
 
 
 def sealed(seal: Seal) -> Shown:
@@ -97,11 +117,12 @@ def judged(judgement: Judgement) -> Shown:
     """After `lab run` or `lab judge`: each variant's passes and durations, the answer, and what was found changed."""
     decision = judgement.decision
     summaries = [summary for variant in decision.variants for summary in variant.summaries]
+    changed = seal_faults(judgement.campaign)
 
     def text(words: Messages) -> str:
         lines = [_summary_line(summary, words) for summary in summaries]
         lines += ["", *(answer_lines(decision, words))]
-        lines += [words.text("screen.altered", attempt=one) for one in judgement.altered]
+        lines += [words.fault(one) for one in (*changed, *judgement.evidence)]
         if judgement.fault:
             lines.append(words.fault(judgement.fault))
         return "\n".join(lines)
@@ -109,11 +130,12 @@ def judged(judgement: Judgement) -> Shown:
     data = {
         "status": decision.status,
         "variant": decision.variant,
-        "altered": list(judgement.altered),
+        "evidence_faults": [fault_facts(one) for one in judgement.evidence],
+        "seal_changes": [fault_facts(one) for one in changed],
         "verdicts": {name: verdict.verdict for name, verdict in sorted(decision.verdicts.items())},
         "summaries": [_summary_data(summary) for summary in summaries],
     }
-    return Shown(FOUND if judgement.altered else 0, data, text)
+    return Shown(FOUND if judgement.evidence else 0, data, text)
 
 
 def answer_lines(decision: Decision, words: Messages) -> list[str]:
@@ -133,6 +155,7 @@ def _summary_line(summary: Summary, words: Messages) -> str:
         "rejected": summary.rejected,
         "unassessed": summary.unassessed,
         "failed": summary.failed,
+        "excluded": summary.excluded,
     }
     if summary.median_s is None:
         return words.text("screen.summary.none", **facts)
@@ -159,19 +182,21 @@ def _summary_data(summary: Summary) -> dict[str, object]:
     }
 
 
-def reported(published: Published) -> Shown:
-    """After `lab report`: the version and where it is, or that nothing changed; then what changed in words."""
+def reported(published: Published, notices: Sequence[Fault] = ()) -> Shown:
+    """After `lab report`: the version and where it is, or that nothing changed; what changed in words; what to know."""
 
     def text(words: Messages) -> str:
         key = "screen.report.new" if published.created else "screen.report.same"
         lines = [words.text(key, version=str(published.version), path=str(published.path))]
-        return "\n".join([*lines, *(f"  {reason_text(one, words)}" for one in published.changes)])
+        lines += [f"  {reason_text(one, words)}" for one in published.changes]
+        return "\n".join([*lines, *(words.fault(one) for one in notices)])
 
     data = {
         "version": published.version,
         "created": published.created,
         "path": str(published.path),
-        "changes": [{"key": one.key, "values": dict(one.values)} for one in published.changes],
+        "changes": [reason_data(one) for one in published.changes],
+        "notices": [fault_facts(one) for one in notices],
     }
     return Shown(0, data, text)
 
@@ -191,13 +216,16 @@ def status(found: Status) -> Shown:
             )
             for one in found.variants
         ]
+        lines += [words.fault(one) for one in found.changed]
         if found.running is None:
             return "\n".join([*lines, words.text("screen.status.idle")])
         done = found.running.progress.completed if found.running.progress else 0
         now = {"attempt": found.running.record.attempt.attempt_id, "completed": done}
         return "\n".join([*lines, words.text("screen.status.running", **now)])
 
-    return Shown(0, {"variants": [asdict(one) for one in found.variants], "running": _running(found)}, text)
+    variants = [asdict(one) for one in found.variants]
+    changed = [fault_facts(one) for one in found.changed]
+    return Shown(0, {"variants": variants, "running": _running(found), "seal_changes": changed}, text)
 
 
 def _running(found: Status) -> dict[str, object] | None:
@@ -212,11 +240,23 @@ def _running(found: Status) -> dict[str, object] | None:
     }
 
 
-def priced(answer: Answer) -> Shown:
-    """`lab price`: the same words and the same JSON as `calcul_forfaits.py`."""
+def priced(answer: Answer, notices: Sequence[Reason]) -> Shown:
+    """`lab price`: the same words and the same JSON as `calcul_forfaits.py`, and below what was assumed."""
     from lab.calcul_forfaits import as_json, as_text
 
-    return Shown(0, as_json(answer), lambda words: as_text(answer, words.language))
+    said = {"notices": [{"key": one.key, "values": dict(one.values)} for one in notices]} if notices else {}
+    return Shown(
+        0,
+        {**as_json(answer), **said},
+        lambda words: "\n".join([as_text(answer, words.language), *(reason_text(one, words) for one in notices)]),
+    )
+
+
+def site_built(pages: Sequence[Path]) -> Shown:
+    """After `lab site`: how many pages, and the one to open."""
+    facts = {"n": len(pages), "path": str(pages[0])}
+    data = {"folder": str(pages[0].parent), "pages": [str(one) for one in pages]}
+    return Shown(0, data, lambda words: words.text("screen.site", **facts))
 
 
 def demo_done(result: DemoResult) -> Shown:

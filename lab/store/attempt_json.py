@@ -102,7 +102,6 @@ _DETAILS: Mapping[str, Callable[[object], bool]] = {
     "counts": _is_count_map,
     "readings": _is_reading_map,
     "facts": _is_text_map,
-    "worker": _is_number_map,
 }
 _DEVICE: Mapping[str, Callable[[object], bool]] = {
     one.name: _is_integer if one.name.endswith("_bytes") else _is_text for one in fields(DeviceMemory)

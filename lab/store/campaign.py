@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lab.errors import Fault, InvalidInputError, fault
-from lab.model.attempt import COLUMNS, Attempt, Record
+from lab.model.attempt import COLUMNS
 from lab.model.campaign import Campaign
-from lab.model.evidence import Evidence
 from lab.model.manifest import CorpusSpec, Manifest
-from lab.store.attempts import ATTEMPT_JSON, ATTEMPTS, PREDICTIONS, read_records
+from lab.store.attempts import ATTEMPT_JSON, ATTEMPTS, read_records
 from lab.store.canonical import canonical_json, plain, sha256_text
-from lab.store.corpus import MANIFEST, Corpus, read_corpus
+from lab.store.corpus import MANIFEST, Corpus, StoredCorpus, open_corpus
 from lab.store.environments import ENVIRONMENTS, read_environments
-from lab.store.files import inside, reading, sha256_file
+from lab.store.files import reading, sha256_file
+from lab.store.findings import Findings
 from lab.store.join import join
 from lab.store.manifest import read_manifest
-from lab.store.predictions import examine as examine_predictions
 from lab.store.seal import SEAL, read_seal
 from lab.store.workbook.content import WorkbookContent
 from lab.store.workbook.read import read_workbook
@@ -53,9 +52,8 @@ def read_campaign(folder: Path, *, examine: bool = True) -> Campaign:
     facts = {name: corpus.facts for name, corpus in corpora.items()}
     records, notices = join(folders, content.rows, content.cells, WORKBOOK)
     seal = read_seal(folder, manifest, content.protocol, facts)
-    findings = _Findings(folder, manifest, corpora)
-    for record in records if examine else ():
-        findings.take(record)
+    findings = Findings(folder, manifest, content.protocol, corpora)
+    findings.take_all(records if examine else ())
     own = {record.attempt.attempt_id for record in folders}
     return Campaign(
         manifest=manifest,
@@ -72,8 +70,16 @@ def read_campaign(folder: Path, *, examine: bool = True) -> Campaign:
         deliverables=content.deliverables,
         seal=seal,
         notices=(*content.notices, *notices),
+        protocol_cells=content.fields,
         inputs=_inputs(folder, manifest, content, own, findings.examined),
     )
+
+
+def read_declared(folder: Path) -> tuple[Manifest, WorkbookContent]:
+    """What people declare, manifest and workbook, without corpora and attempts; raises as `read_campaign` does."""
+    _check_folder(folder)
+    manifest = read_manifest(folder / MANIFEST)
+    return manifest, read_workbook(folder / WORKBOOK, manifest)
 
 
 def _check_folder(folder: Path) -> None:
@@ -101,54 +107,16 @@ def _attempted(read: Callable[[], _Read], faults: list[Fault]) -> _Read | None:
         return None
 
 
-def _corpora(folder: Path, manifest: Manifest) -> dict[str, Corpus]:
+def _corpora(folder: Path, manifest: Manifest) -> dict[str, Corpus | StoredCorpus]:
     faults: list[Fault] = []
-    found: dict[str, Corpus] = {}
+    found: dict[str, Corpus | StoredCorpus] = {}
     for spec in manifest.corpora:
-        corpus = _attempted(partial(read_corpus, folder, spec), faults)
+        corpus = _attempted(partial(open_corpus, folder, spec), faults)
         if corpus is not None:
             found[spec.id] = corpus
     if faults:
         raise InvalidInputError(*faults)
     return found
-
-
-@dataclass
-class _Findings:
-    """Evidence of the completed attempts whose predictions are in the campaign."""
-
-    folder: Path
-    manifest: Manifest
-    corpora: Mapping[str, Corpus]
-    evidence: dict[str, Evidence] = field(default_factory=dict)
-    faults: dict[str, Fault] = field(default_factory=dict)
-    examined: list[str] = field(default_factory=list)
-
-    def take(self, record: Record) -> None:
-        """Examine one attempt's predictions; why it could not be done is kept instead."""
-        attempt = record.attempt
-        if attempt.outcome != "completed":
-            return
-        relative = attempt.predictions_path
-        if relative is None and not record.declared:
-            relative = f"{ATTEMPTS}/{attempt.attempt_id}/{PREDICTIONS}"
-        if relative is None:
-            return
-        try:
-            self._examine(attempt, relative)
-        except InvalidInputError as error:
-            self.faults[attempt.attempt_id] = error.faults[0]
-
-    def _examine(self, attempt: Attempt, relative: str) -> None:
-        path = inside(self.folder, relative, f"{ATTEMPTS}/{attempt.attempt_id}")
-        corpus = self.corpora.get(attempt.corpus or "")
-        if corpus is None:
-            raise InvalidInputError(fault("attempt-other-corpus", file=attempt.attempt_id, corpus=attempt.corpus))
-        if not path.is_file():
-            raise InvalidInputError(fault("predictions-missing", file=relative))
-        labels = corpus.facts.labels or None
-        self.evidence[attempt.attempt_id] = examine_predictions(path, corpus, labels, attempt.predictions_sha256)
-        self.examined.append(relative)
 
 
 def _inputs(
@@ -180,5 +148,5 @@ def _declared(content: WorkbookContent, own: Collection[str]) -> dict[str, objec
     judged: dict[str, Any] = {column.name: None for column in COLUMNS if column.owner == "judged"}
     rows = [replace(row, **judged) if row.attempt_id in own else row for row in content.rows]
     rows.sort(key=lambda row: row.attempt_id)
-    kept = plain(replace(content, rows=tuple(rows), cells={}, notices=()))
-    return {name: value for name, value in kept.items() if name not in ("cells", "notices")}
+    kept = plain(replace(content, rows=tuple(rows), cells={}, notices=(), fields={}))
+    return {name: value for name, value in kept.items() if name not in ("cells", "notices", "fields")}

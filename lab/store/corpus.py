@@ -1,9 +1,10 @@
-"""The inputs of a campaign: read whole for judging, as a stream for a timed pass, and fingerprinted in their order."""
+"""The inputs of a campaign: read whole or into a table for judging, as a stream for a timed pass; fingerprinted."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,9 +16,12 @@ from lab.model.campaign import CorpusFacts
 from lab.model.manifest import CorpusSpec
 from lab.store.canonical import canonical_json
 from lab.store.files import inside
+from lab.store.stored_inputs import StoredInput, StoredInputs, store_inputs
 from lab.store.tables import FORMATS, Table
 
 MANIFEST = "manifest.toml"  # the file that names a corpus and its tuning set
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+LARGE = 32 << 20  # bytes of a file from which on its inputs are not held in memory
 _MOST_FAULTS = 20  # of one file: more of them help nobody
 
 
@@ -38,6 +42,14 @@ class Corpus:
     texts: tuple[str, ...]
     references: tuple[str | None, ...]
     groups: Mapping[str, tuple[str | None, ...]]
+
+
+@dataclass(frozen=True)
+class StoredCorpus:
+    """One corpus whose inputs lie in a table on the disk; the table goes with the object."""
+
+    facts: CorpusFacts
+    table: StoredInputs
 
 
 @dataclass(frozen=True)
@@ -81,6 +93,41 @@ def read_corpus(folder: Path, spec: CorpusSpec) -> Corpus:
         references=tuple(one.reference for one in inputs),
         groups={name: tuple(one.groups[name] for one in inputs) for name in groups},
     )
+
+
+def open_corpus(folder: Path, spec: CorpusSpec, *, least: int = LARGE) -> Corpus | StoredCorpus:
+    """The corpus for judging: in memory, or, from `least` bytes of its file on, in a table on the disk.
+
+    A large one is read as a stream and gives the same facts and the same faults as `read_corpus`; of its inputs only
+    ids, references and subgroups are kept.
+
+    Raises:
+        InvalidInputError: as `read_corpus`.
+    """
+    path = inside(folder, spec.path, MANIFEST)
+    if not path.is_file() or path.stat().st_size < least:
+        return read_corpus(folder, spec)
+    faults = _Faults(spec.path)
+    counts = _Counts(spec)
+    tuning = _Tuning.of(folder, spec) if spec.tuning is not None else None
+
+    def rows() -> Iterator[StoredInput]:
+        for one in _inputs(_table(folder, spec, spec.path), spec, faults, tuple(spec.groups), complete=True):
+            _check_labels((one,), spec.labels, faults)
+            counts.take(one)
+            if tuning is not None:
+                tuning.compare(one)
+            yield StoredInput(one.line, one.id, one.reference, tuple(one.groups.values()))
+
+    table = store_inputs(rows(), tuple(spec.groups))
+    if not counts.size and not faults.found:
+        faults.add("corpus-empty", None)
+    for line, found, first in table.repeated(_MOST_FAULTS + 1):
+        faults.add("corpus-duplicate-id", line, id=found, first=str(first))
+    if tuning is not None and not faults.found:
+        tuning.report(spec.path, faults)
+    faults.raise_any()
+    return StoredCorpus(counts.facts(tuning.sha256 if tuning else None), table)
 
 
 def iter_inputs(folder: Path, spec: CorpusSpec) -> Iterator[tuple[str, str]]:
@@ -205,48 +252,97 @@ def _normal(text: str) -> str:
 
 def _check_tuning(folder: Path, spec: CorpusSpec, inputs: Sequence[_Input], into: _Faults) -> str:
     """Hold the tuning set against the corpus; its fingerprint. The product's method, section 4 (`tuning`)."""
-    path = str(spec.tuning)
-    ids = {one.id: one.line for one in inputs}
-    texts = {_normal(one.text): one.line for one in reversed(inputs)}
-    faults = _Faults(path)
-    digest = hashlib.sha256()
-    some = False
-    for one in _inputs(_table(folder, spec, path), spec, faults, (), complete=False):
-        some = True
-        if one.id in ids:
-            faults.add("tuning-shares-id", one.line, id=one.id, corpus=spec.path, other=str(ids[one.id]))
-        if (normal := _normal(one.text)) in texts:
-            faults.add("tuning-shares-text", one.line, id=one.id, corpus=spec.path, other=str(texts[normal]))
-        digest.update(_line(one))
-    if not some and not faults.found:
-        faults.add("corpus-empty", None)
-    into.found += faults.found
-    return digest.hexdigest()
+    tuning = _Tuning.of(folder, spec)
+    for one in inputs:
+        tuning.compare(one)
+    tuning.report(spec.path, into)
+    return tuning.sha256
+
+
+@dataclass
+class _Tuning:
+    """A tuning set, whole, and where the inputs that passed by share an id or a text with it."""
+
+    faults: _Faults
+    sha256: str
+    lines: list[_Input]
+
+    def __post_init__(self) -> None:
+        self._ids: dict[str, int | None] = {one.id: None for one in self.lines}
+        self._texts: dict[str, int | None] = {_normal(one.text): None for one in self.lines}
+
+    @classmethod
+    def of(cls, folder: Path, spec: CorpusSpec) -> _Tuning:
+        path = str(spec.tuning)
+        faults = _Faults(path)
+        digest = hashlib.sha256()
+        lines = []
+        for one in _inputs(_table(folder, spec, path), spec, faults, (), complete=False):
+            digest.update(_line(one))
+            lines.append(one)
+        if not lines and not faults.found:
+            faults.add("corpus-empty", None)
+        return cls(faults, digest.hexdigest(), lines)
+
+    def compare(self, one: _Input) -> None:
+        """Note the first line of the corpus that shares an id, and that shares a text."""
+        if self._ids.get(one.id, 0) is None:
+            self._ids[one.id] = one.line
+        if self._texts.get(normal := _normal(one.text), 0) is None:
+            self._texts[normal] = one.line
+
+    def report(self, corpus: str, into: _Faults) -> None:
+        """A fault for each line of the tuning set that shares something."""
+        for one in self.lines:
+            if (other := self._ids[one.id]) is not None:
+                self.faults.add("tuning-shares-id", one.line, id=one.id, corpus=corpus, other=str(other))
+            if (other := self._texts[_normal(one.text)]) is not None:
+                self.faults.add("tuning-shares-text", one.line, id=one.id, corpus=corpus, other=str(other))
+        into.found += self.faults.found
 
 
 def _line(one: _Input) -> bytes:
-    """What of an input enters the fingerprint."""
-    seen = {"id": one.id, "text": one.text, "reference": one.reference, "groups": one.groups}
-    return (canonical_json(seen) + "\n").encode()
+    """What of an input enters the fingerprint: its canonical JSON; its values are texts and need no check."""
+    seen = {"groups": one.groups, "id": one.id, "reference": one.reference, "text": one.text}
+    return (_CANONICAL.encode(seen) + "\n").encode()
+
+
+@dataclass
+class _Counts:
+    """What the inputs so far add to the facts of their corpus."""
+
+    spec: CorpusSpec
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self.labels: Counter[str] = Counter()
+        self.groups: dict[str, Counter[str]] = {name: Counter() for name in self.spec.groups}
+
+    def take(self, one: _Input) -> None:
+        self.size += 1
+        self.digest.update(_line(one))
+        if one.reference is not None:
+            self.labels[one.reference] += 1
+        for name, value in one.groups.items():
+            if value is not None:
+                self.groups[name][value] += 1
+
+    def facts(self, tuning_sha256: str | None) -> CorpusFacts:
+        labels = tuple(self.spec.labels) or tuple(sorted(self.labels))
+        return CorpusFacts(
+            id=self.spec.id,
+            size=self.size,
+            sha256=self.digest.hexdigest(),
+            labels=labels,
+            label_counts={label: self.labels[label] for label in labels},
+            groups={name: {value: found[value] for value in sorted(found)} for name, found in self.groups.items()},
+            tuning_sha256=tuning_sha256,
+        )
 
 
 def _facts(spec: CorpusSpec, inputs: Sequence[_Input], tuning_sha256: str | None) -> CorpusFacts:
-    digest = hashlib.sha256()
+    counts = _Counts(spec)
     for one in inputs:
-        digest.update(_line(one))
-    counted = Counter(one.reference for one in inputs if one.reference is not None)
-    labels = tuple(spec.labels) or tuple(sorted(counted))
-    return CorpusFacts(
-        id=spec.id,
-        size=len(inputs),
-        sha256=digest.hexdigest(),
-        labels=labels,
-        label_counts={label: counted[label] for label in labels},
-        groups={name: _sizes(inputs, name) for name in spec.groups},
-        tuning_sha256=tuning_sha256,
-    )
-
-
-def _sizes(inputs: Sequence[_Input], name: str) -> dict[str, int]:
-    counted = Counter(one.groups[name] for one in inputs)
-    return {value: counted[value] for value in sorted(one for one in counted if one is not None)}
+        counts.take(one)
+    return counts.facts(tuning_sha256)

@@ -31,17 +31,26 @@ FAMILIES = (
     "next",
     "exclusion",
     "sensitivity",
+    "interval",
+    "paired",
+    "planning",
+    "hourly",
 )
 
 
 def every_reason(decision: Decision) -> list[Reason]:
     """All reasons of a decision, wherever they stand."""
     found = [*decision.reasons, *decision.next_steps, *decision.covers, *decision.does_not_cover]
-    found += [*decision.sensitivity, *decision.warnings, *(one.reason for one in decision.separations)]
+    found += [*decision.sensitivity, *decision.warnings]
+    others = decision.with_excluded.separations if decision.with_excluded else ()
+    for pair in (*decision.separations, *others):
+        found += [pair.reason, *pair.warnings, *(side.reason for side in (pair.ratio, pair.paired) if side)]
     found += [one.reason for one in decision.verdicts.values()] + [one.reason for one in decision.exclusions]
+    found += [one.why for one in (*decision.planning, *decision.hourly) if one.why]
     for variant in decision.variants:
         found += [*variant.warnings, *(gate.reason for gate in variant.gates)]
         found += [warning for summary in variant.summaries for warning in summary.warnings]
+        found += [summary.median_interval.reason for summary in variant.summaries if summary.median_interval]
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from campaign_builder import FRIDAY, MONDAY, RTX, campaign, offer, passes, protocol, record
+from campaign_builder import FRIDAY, MONDAY, RTX, campaign, evidence, offer, passes, protocol, record
 
 from lab.analysis.decide import decide
 from lab.analysis.ranking import _not_slower
@@ -92,7 +92,15 @@ def test_margins_are_shown_for_the_chosen_variant() -> None:
     later = protocol(deadline=FRIDAY.replace(hour=15), budget_limit=Decimal(200))
     decision = decide(campaign(passes("a", FIVE), {"a": "rtx-4090"}, terms=later))
     found = {one.key.removeprefix("sensitivity."): one.values for one in decision.sensitivity}
-    assert [*found] == ["only_eligible", "threshold", "deadline", "package_hours", "limit", "no_pass_to_spare"]
+    assert [*found] == [
+        "only_eligible",
+        "threshold",
+        "deadline",
+        "package_hours",
+        "limit",
+        "no_pass_to_spare",
+        "pass_lost.none_eligible",
+    ]
     assert found["threshold"]["margin"] == 0.05
     assert (found["deadline"]["hours"], found["package_hours"]["hours"]) == (6, 72)
     assert found["limit"]["amount"] == Decimal("90.00")
@@ -198,3 +206,16 @@ def test_beaten_by_a_beaten_variant_is_not_beaten() -> None:
 
     separations = (pair("a", "b", "a"), pair("b", "c", "b"), pair("a", "c", None))
     assert _not_slower(["a", "b", "c"], separations) == ["a", "c"]
+
+
+def test_altered_evidence_never_wins_a_tie() -> None:
+    """Equal budgets: b has an honest rejection; a has predictions that were altered, which may hide one: undecided."""
+    records = [*passes("a", FIVE), *passes("b", FIVE)]
+    terms = protocol(required_accepted_passes=4)
+    mine, its = records[0].attempt.attempt_id, records[5].attempt.attempt_id
+    honest = decide(campaign(records, SAME, terms=terms, bad={its: evidence(10, 90)}))
+    assert honest.variant == "a"
+    decision = decide(campaign(records, SAME, terms=terms, bad={its: evidence(10, 90), mine: evidence(altered=True)}))
+    assert (decision.status, decision.variant) == ("undecided", None)
+    assert "decision.mishaps_open" in keys(decision)
+    assert keys(decision, "next_steps") == ["next.mishaps_open"]

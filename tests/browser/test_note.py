@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 import report_campaigns as made
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from lab.report.versions import publish
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PAGES = ("v1/en.html", "v1/decision-note.en.html", "index.en.html")
 # plotly.js brings the style of its maps, which no page uses: the policy refuses that one element, and nothing else.
 MAPS = "maplibregl"
@@ -33,15 +23,6 @@ document.addEventListener("securitypolicyviolation", (event) => {
   window.refused.push(what.slice(0, 300));
 });
 """
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    """Chromium, started once."""
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -189,8 +189,9 @@ def test_lab_says_file_line_what_and_what_to_do_in_each_language(tmp_path: Path)
     with pytest.raises(InvalidInputError) as caught:
         read_catalogue(path)
     for language in LANGUAGES:
-        said = messages(language).fault(caught.value.faults[0])
-        assert said.startswith(f"{path}, line 2: ")
+        words = messages(language)
+        said = words.fault(caught.value.faults[0])
+        assert said.startswith(f"{path}, {words.text('place.line', number='2')}")
         assert "`1,5`" in said
         assert len(said.splitlines()) == 2
 

@@ -21,6 +21,8 @@ from lab.calcul_forfaits import (
     CatalogueError,
     Offer,
     as_json,
+    as_text,
+    break_even,
     cents,
     cost_per_result,
     find_gpu,
@@ -132,6 +134,26 @@ def test_hours_are_billed_by_whole_increments_and_at_least_the_minimum(
     assert billed >= max(window, minimum or 0)
     assert billed - window < Fraction(step, 60) or billed == minimum
     assert found.committed == cents(Fraction("0.69") * billed * lots)
+
+
+@given(PRICES, PRICES, st.integers(1, 8), st.integers(1, 8), st.integers(1, 50))
+def test_break_even_is_where_both_ways_cost_the_same(
+    package: str, hour: str, cards: int, times: int, periods: int
+) -> None:
+    """Exact as a fraction: at these hours as many cards by the hour cost the package, beyond them more."""
+    whole = offers(row(price=package, cards_per_lot=str(cards * times)))[0]
+    by_hour = offers(hourly(price=hour, cards_per_lot=str(cards)))[0]
+    assert break_even(whole, by_hour, periods) * Fraction(hour) * times == Fraction(package) * periods
+
+
+def test_break_even_is_shown_in_a_listing_beside_the_package() -> None:
+    """7 days for 110 against 0.69 per hour: 159.42 hours; a single package asked for keeps the contract's keys."""
+    found = offers(row(), hourly(), hourly(name="dearer", price="0.70"), hourly(name="spot", spot="true", price="0.1"))
+    listed = {one["days"]: one for one in as_json(answer(found, "4090"))["offers"]}
+    assert listed[7]["break_even_hours"] == "159.42029"
+    assert listed[None]["break_even_hours"] is None
+    assert "(0.69 USD) cost more beyond 159.42029 billed hours." in as_text(answer(found, "4090"), "en")
+    assert "break_even_hours" not in as_json(answer(found, "4090", 7))
 
 
 @pytest.mark.parametrize("bad", [(0, 1), (1, 0), (-1, 1)])
@@ -266,8 +288,10 @@ def test_example_prices_are_marked() -> None:
 
 
 def test_money_is_nowhere_binary(repository: Path) -> None:
-    """The word `float` does not occur in the code that prices."""
-    sources = [repository / "lab/calcul_forfaits.py", *(repository / "lab/prices").glob("*.py")]
-    assert len(sources) == 5
+    """The word `float` does not occur in the code that prices, reads prices, sums or shows them."""
+    named = ("calcul_forfaits", "analysis/costs", "analysis/by_the_hour", "analysis/coverage", "screen/windows")
+    sources = [repository / f"lab/{name}.py" for name in (*named, "store/catalogue", "model/catalogue")]
+    sources += (repository / "lab/prices").glob("*.py")
+    assert len(sources) >= 12
     for source in sources:
         assert not re.search("float", source.read_text(encoding="utf-8"))

@@ -33,7 +33,7 @@ def test_a_version_holds_what_the_contract_names(tmp_path: Path) -> None:
     assert (published.version, published.created) == (1, True)
     pages = {f"{one}.html" for one in ("index", "en", "fr", "it")}
     notes = {f"decision-note.{one}.html" for one in ("en", "fr", "it")}
-    assert {one.name for one in published.path.iterdir()} == {"decision.json", *pages, *notes}
+    assert {one.name for one in published.path.iterdir()} == {"decision.json", "hashes.json", *pages, *notes}
     document = json.loads((published.path / "decision.json").read_text(encoding="utf-8"))
     assert document["report_version"] == 1
     assert list(document)[:3] == ["schema_version", "campaign", "report_version"]

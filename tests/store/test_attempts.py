@@ -53,7 +53,6 @@ DETAILS = st.builds(
     counts=st.dictionaries(st.text(max_size=5), BYTES, max_size=3),
     readings=st.dictionaries(st.text(max_size=5), st.none() | NUMBERS, max_size=3),
     facts=TEXTS,
-    worker=st.dictionaries(st.sampled_from(["pid", "started"]), NUMBERS),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,12 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lab.errors import CheckFoundError, InvalidInputError
-from lab.model.campaign import Change, CorpusFacts
+from lab.errors import CheckFoundError, InvalidInputError, UsageProblemError
+from lab.model.attempt import Attempt, Record
+from lab.model.campaign import Campaign, Change, CorpusFacts, KnownAttempt, Seal
 from lab.model.manifest import Manifest
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, Protocol, SubgroupThreshold
 from lab.store.manifest import read_manifest
-from lab.store.seal import read_seal, sealed_values, take_seal
+from lab.store.seal import amend_seal, read_seal, sealed_values, take_seal
 
 NOW = datetime(2026, 11, 30, 17, 20, tzinfo=UTC)
 PROTOCOL = Protocol(
@@ -46,7 +47,15 @@ def manifest(folder: Path, variant: list[str], more: str = '[[variants]]\nid = "
     """A manifest with a variant of these lines, then what is given."""
     head = 'schema = 1\nname = "n"\nlanguage = "fr"\n[[corpora]]\nid = "tickets"\npath = "c.jsonl"\n[[variants]]\n'
     (folder / "manifest.toml").write_text(head + "\n".join(variant) + "\n" + more)
+    if not (folder / "c.jsonl").exists():
+        corpus(folder, ("a", "b"))
     return read_manifest(folder / "manifest.toml")
+
+
+def corpus(folder: Path, texts: Sequence[str]) -> None:
+    """The corpus file, its ids counted."""
+    lines = (json.dumps({"id": f"{number}", "text": text}) + "\n" for number, text in enumerate(texts))
+    (folder / "c.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
 def changes(
@@ -68,7 +77,22 @@ def test_a_seal_is_read_back_without_changes(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "seal.json").read_text(encoding="utf-8"))
     assert written["fingerprint"] == taken.fingerprint
     assert written["sealed"]["protocol"]["threshold"] == 0.9
+    texts = written["sealed"]["corpora"]["tickets"].pop("texts_sha256")
+    assert len(texts) == 64
     assert written["sealed"]["corpora"] == {"tickets": {"sha256": "a" * 64, "tuning_sha256": "b" * 64}}
+    assert "history" not in written
+
+
+def test_the_fingerprint_of_the_texts_knows_neither_order_nor_ids(tmp_path: Path) -> None:
+    """A corpus in another order, or with an outer space, is no new one; another text is."""
+    found = []
+    for texts in (("a", "b", "b"), ("b", "a ", "b"), ("a", "a", "b"), ("a", "b")):
+        (tmp_path / "seal.json").unlink(missing_ok=True)
+        declared = manifest(tmp_path, VARIANT)
+        corpus(tmp_path, texts)
+        found.append(take_seal(tmp_path, declared, PROTOCOL, CORPORA, NOW).sealed["corpora.tickets.texts_sha256"])
+    assert found[0] == found[1]
+    assert len(set(found)) == 3
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
@@ -193,3 +217,78 @@ def test_a_seal_that_was_changed_by_hand_is_refused(tmp_path: Path, old: str, ne
 def test_what_is_sealed_holds_no_absent_value(tmp_path: Path) -> None:
     """Absent is left out, so that nothing looks declared that is not."""
     assert "null" not in json.dumps(sealed_values(manifest(tmp_path, VARIANT), PROTOCOL, CORPORA))
+
+
+RECORDS = (
+    Record(Attempt("b8_r1", variant="b8", corpus="tickets", seal="s", outcome="completed", corpus_accepted="accepted")),
+    Record(Attempt("b8_r2", variant="b8", corpus="tickets", seal="s")),
+)
+
+
+def amend(folder: Path, protocol: Protocol, reason: str = "why", records: tuple[Record, ...] = ()) -> Seal:
+    """A new seal over the same manifest and another protocol."""
+    declared = manifest(folder, VARIANT)
+    seal = read_seal(folder, declared, protocol, CORPORA)
+    campaign = Campaign(declared, protocol, CORPORA, records, seal=seal)
+    return amend_seal(folder, campaign, reason, NOW.replace(day=1, month=12))
+
+
+def test_an_amendment_keeps_the_earlier_seal_and_what_was_known(tmp_path: Path) -> None:
+    """When, why, old and new, each attempt with its outcome and verdict; the new seal holds."""
+    first = take_seal(tmp_path, manifest(tmp_path, VARIANT), PROTOCOL, CORPORA, NOW)
+    lower = replace(PROTOCOL, threshold=0.8)
+    second = amend(tmp_path, lower, "  lower,\n for the client ", RECORDS)
+    assert read_seal(tmp_path, manifest(tmp_path, VARIANT), lower, CORPORA) == second
+    (kept,) = second.amendments
+    assert (kept.fingerprint, kept.sealed_at, kept.sealed) == (first.fingerprint, first.sealed_at, first.sealed)
+    assert (kept.amended_at, kept.reason) == ("2026-12-01T17:20:00+00:00", "lower, for the client")
+    assert kept.changes == (Change("protocol.threshold", "0.9", "0.8"),)
+    assert kept.known == (
+        KnownAttempt("b8_r1", "b8", "tickets", "s", "completed", "accepted"),
+        KnownAttempt("b8_r2", "b8", "tickets", "s", None, None),
+    )
+
+
+def test_going_back_is_an_amendment_too(tmp_path: Path) -> None:
+    """The same values as at first are another seal: its fingerprint covers the history."""
+    first = take_seal(tmp_path, manifest(tmp_path, VARIANT), PROTOCOL, CORPORA, NOW)
+    second = amend(tmp_path, replace(PROTOCOL, threshold=0.8))
+    third = amend(tmp_path, PROTOCOL)
+    assert third.sealed == first.sealed
+    assert len({first.fingerprint, second.fingerprint, third.fingerprint}) == 3
+    assert [one.fingerprint for one in third.amendments] == [first.fingerprint, second.fingerprint]
+
+
+def test_what_cannot_be_amended_is_wrong_usage(tmp_path: Path) -> None:
+    """No reason, no seal, nothing changed: `seal.json` stays as it is."""
+    with pytest.raises(UsageProblemError, match="seal-none-to-amend"):
+        amend(tmp_path, PROTOCOL)
+    take_seal(tmp_path, manifest(tmp_path, VARIANT), PROTOCOL, CORPORA, NOW)
+    before = (tmp_path / "seal.json").read_bytes()
+    with pytest.raises(UsageProblemError, match="seal-nothing-to-amend"):
+        amend(tmp_path, PROTOCOL)
+    with pytest.raises(UsageProblemError, match="seal-no-reason"):
+        amend(tmp_path, replace(PROTOCOL, threshold=0.8), " \n ")
+    assert (tmp_path / "seal.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug"),
+    [
+        ('"reason": "why"', '"reason": "because"', "seal-altered"),
+        ('"known": []', '"known": [{"attempt_id": "x"}]', "seal-altered"),
+        ('"known": []', '"known": [{"x": 1}]', "seal-not-one"),
+        ('"history": [', '"past": [', "seal-altered"),
+    ],
+)
+def test_a_history_that_was_changed_by_hand_is_refused(tmp_path: Path, old: str, new: str, slug: str) -> None:
+    """Nothing of it can be rewritten or taken away unseen."""
+    take_seal(tmp_path, manifest(tmp_path, VARIANT), PROTOCOL, CORPORA, NOW)
+    lower = replace(PROTOCOL, threshold=0.8)
+    amend(tmp_path, lower)
+    path = tmp_path / "seal.json"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=slug):
+        read_seal(tmp_path, manifest(tmp_path, VARIANT), lower, CORPORA)

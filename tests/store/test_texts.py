@@ -57,7 +57,6 @@ MANIFESTS = (
     "run = 3\n" + HEAD + "[defaults]\nmodle = 1\nthreads = nan\ncompile = 3\ncompatibility_checked_on = 3\n",
     HEAD + "[run]\ntimeout_s = 0\ncool_down_s = -1\nseeds = []\n[metrics.m]\nfunction = 'f'\n[[variants]]\nid = 'a b'\n"
     "precision = 'x'\ndeterministic = 1\nbatch_size = '8'\nmodel = ''\ncommand = 'ls'\n[[variants]]\nid = 3\n",
-    HEAD + "[[variants]]\nid = 'a'\n",
     HEAD + "[[variants]]\nid = 'a'\nmodel = 'm'\n[[variants]]\nid = 'a'\nmodel = 'm'\n",
 )
 CORPORA: tuple[tuple[str, bytes, dict[str, object]], ...] = (

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from lab.errors import Fault, InvalidInputError, OutsideFailureError, fault
 from lab.messages import messages
@@ -43,7 +42,7 @@ class _Job:
 
     path: Path
     table: Table
-    content: WorkbookContent
+    content: WorkbookContent | None
     language: str
     notices: tuple[Fault, ...]
 
@@ -75,9 +74,11 @@ def append_attempts(path: Path, attempts: Sequence[Attempt], language: str) -> A
 def update_judged(path: Path, rows: Mapping[str, Mapping[str, object]], language: str) -> AppendResult:
     """Rewrite judged cells of rows that exist: attempt id -> column -> value; cells that hold it already stay.
 
+    A workbook that cannot be changed safely is left alone; the result says why.
+
     Raises:
         ValueError: a column that people or the measurement own.
-        OutsideFailureError: neither the workbook nor a file beside it can be written.
+        OutsideFailureError: the system refused for another reason than a file that is open or read-only.
     """
     owned = {column.name for column in RESULTS.columns if column.filler == "tool"}
     foreign = {name for values in rows.values() for name in values} - owned
@@ -98,9 +99,7 @@ def update_judged(path: Path, rows: Mapping[str, Mapping[str, object]], language
                 if not _holds(held, value, language):
                     editing.update(row, name, value)
 
-    beside: list[dict[str, Any]] = [dict(values) for values in wanted]
-    content = WorkbookContent(rows=tuple(Attempt(**values) for values in beside))
-    return _changed(_Job(path, RESULTS, content, language, notices), change)
+    return _changed(_Job(path, RESULTS, None, language, notices), change)
 
 
 def append_deliverables(path: Path, deliverables: Sequence[Deliverable], language: str) -> AppendResult:
@@ -181,6 +180,8 @@ def _changed(job: _Job, change: Callable[[SheetEdit], None]) -> AppendResult:
         if error.faults[0].slug not in _NO_PERMISSION:
             raise
         why = fault("workbook-locked", file=path.name)
+    if job.content is None:  # nothing new to keep: verdicts are recomputed whenever they are asked for
+        return AppendResult(path, why, job.notices)
     return AppendResult(_beside(path, job.table.sheet, job.content, job.language), why, job.notices)
 
 

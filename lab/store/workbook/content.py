@@ -37,6 +37,7 @@ class WorkbookContent:
         calendar: tasks, in the protocol's time zone.
         deliverables: the only links between a deliverable and an attempt.
         notices: what the reader noticed and the report must say (hidden rows, unknown variants ...).
+        fields: field of the protocol -> address of its value's cell, `protocol!B5`; filled by the reader only.
     """
 
     protocol: Protocol = field(default_factory=Protocol)
@@ -48,6 +49,7 @@ class WorkbookContent:
     calendar: tuple[CalendarTask, ...] = ()
     deliverables: tuple[Deliverable, ...] = ()
     notices: tuple[Fault, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -28,40 +28,53 @@ class Formulas:
         return quoted(self.words.text(key))
 
     def choice(self, row: int, first: int) -> dict[str, str]:
-        """Cards, committed budget, currency, hours, whether the window is covered, of one line of choices."""
+        """Cards, committed budget, currency, hours, whether the window is covered, of one line of choices.
+
+        Without days the line is rental by the hour: the window in whole seconds is rounded up to the increment, at
+        least the minimum. Spot offers stand in for nothing. Names are compared exactly, as everywhere.
+        """
         at = _cells(CHOICES, row, first)
-        dash, periods = quoted(DASH), f'IF({at["periods"]}="",1,{at["periods"]})'
-        match = f'offer_gpu,{at["gpu"]},offer_days,{at["days"]},offer_model,"forfait"'
-        count = f"COUNTIFS({match})"
-        open_ = f'OR({at["gpu"]}="",{at["days"]}="",{at["lots"]}="")'
-        place = (
-            f'SUMPRODUCT((offer_gpu={at["gpu"]})*(offer_days={at["days"]})*(offer_model="forfait")'
-            "*(ROW(offer_gpu)-MIN(ROW(offer_gpu))+1))"
+        dash, days, committed, covers = quoted(DASH), at["days"], at["committed"], at["covers_hours"]
+        spot = "+".join(f"(offer_spot={one})" for one in self._true())
+        meant = (
+            f'EXACT(offer_gpu,{at["gpu"]})*(({days}<>"")*(offer_model="forfait")*(offer_days={days})'
+            f'+({days}="")*(offer_model="hourly"))*(({spot})=0)'
         )
+        count, place = f"SUMPRODUCT({meant})", f"SUMPRODUCT({meant}*(ROW(offer_gpu)-MIN(ROW(offer_gpu))+1))"
+        open_ = f'OR({at["gpu"]}="",{at["lots"]}="")'
+        periods = f'IF({at["periods"]}="",1,{at["periods"]})'
+        hours = _of("window_hours", "window_variant", at["variant"])
+        steps = f"ROUNDUP(ROUND({hours}*3600,0)/(60*SUMPRODUCT({meant},offer_increment)),0)"
+        billed = f"MAX({steps}*SUMPRODUCT({meant},offer_increment)/60,SUMPRODUCT({meant},offer_minimum))"
+        # Nine decimals first: what is half a cent in decimals must not fall below it in binary.
+        budget = f'ROUND(ROUND(SUMPRODUCT({meant},offer_price)*{at["lots"]}*IF({days}="",{covers},{periods}),9),2)'
+        covered = f"IF(ROUND({hours}*3600,0)<=ROUND({covers}*3600,0),{self._word('word.yes')},{self._word('word.no')})"
 
         def priced(value: str) -> str:
-            return f"=IF({open_},{dash},IF({count}<>1,{dash},{value}))"
+            return f"=IF(ISNUMBER({committed}),{value},{dash})"
 
-        hours = _of("window_hours", "window_variant", at["variant"])
-        covers = f"IF({hours}<={at['covers_hours']},{self._word('word.yes')},{self._word('word.no')})"
         return {
-            "cards": priced(f"SUMIFS(offer_cards,{match})*{at['lots']}"),
+            "cards": priced(f"SUMPRODUCT({meant},offer_cards)*{at['lots']}"),
             "committed": (
                 f"=IF({open_},{self._word('word.no_package')},IF({count}=0,{self._word('word.unknown_price')},"
                 f"IF({count}>1,{self._word('word.several_prices')},"
-                f"ROUND(SUMIFS(offer_price,{match})*{at['lots']}*{periods},2))))"
+                f"IF(ISNUMBER({covers}),{budget},{self._word('word.window_unknown')}))))"
             ),
             "currency": priced(f"INDEX(offer_currency,{place})"),
-            "covers_hours": priced(f"24*{at['days']}*{periods}"),
-            "covers_window": (
-                f"=IF(NOT(ISNUMBER({at['covers_hours']})),{dash},"
-                f"IF(ISNUMBER({hours}),{covers},{self._word('word.window_unknown')}))"
+            "covers_hours": (
+                f"=IF({open_},{dash},IF({count}<>1,{dash},"
+                f'IF({days}<>"",24*{days}*{periods},IF(ISNUMBER({hours}),{billed},{dash}))))'
             ),
+            "covers_window": priced(f"IF(ISNUMBER({hours}),{covered},{self._word('word.window_unknown')})"),
             "price_status": priced(
                 f'IF(LEFT(INDEX(offer_version,{place}),7)="example",{self._word("word.example_price")},'
                 f"{self._word('word.catalogue_price')})"
             ),
         }
+
+    def _true(self) -> tuple[str, ...]:
+        """What a cell may hold that means true, as formulas write it."""
+        return ("TRUE", *(quoted(one.strip()) for one in self.words.text("cell.true_words").split("/")))
 
     def offer_status(self, version: str) -> str:
         """`example price` beside a catalogue row whose version says so, and nothing beside the others."""
@@ -91,12 +104,11 @@ class Formulas:
         same = f"EXACT(attempts_variant,{at['variant']})*EXACT(attempts_corpus,{at['corpus']})"
         if "seed" in at:
             same += f'*(attempts_seed={at["seed"]})*(attempts_seed<>"")'
-        yes = [quoted(one.strip()) for one in self.words.text("cell.true_words").split("/")]
-        excluded = "+".join(f"(attempts_excluded={one})" for one in ("TRUE", *yes))
+        excluded = "+".join(f"(attempts_excluded={one})" for one in self._true())
         counted = f'{same}*(attempts_verdict="accepted")*(({excluded})=0)*ISNUMBER(attempts_duration)'
         failed = "+".join(f'(attempts_outcome="{one}")' for one in ("failed", "out_of_memory", "timed_out"))
         own = f"EXACT(deliverable_variant,{at['variant']})"
-        taken = "+".join(f"(deliverable_accepted={one})" for one in ("TRUE", *yes))
+        taken = "+".join(f"(deliverable_accepted={one})" for one in self._true())
         stated = f'SUMPRODUCT({own}*(deliverable_accepted<>""))'
         committed, accepted = at["committed"], at["accepted_deliverables"]
         dash = quoted(DASH)

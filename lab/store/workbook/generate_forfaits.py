@@ -80,6 +80,7 @@ def forfaits_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
     names_of_offers = {
         "offer_gpu": "gpu", "offer_days": "days", "offer_model": "model", "offer_cards": "cards_per_lot",
         "offer_price": "price", "offer_currency": "currency", "offer_version": "catalogue_version",
+        "offer_increment": "increment_minutes", "offer_minimum": "minimum_hours", "offer_spot": "spot",
     }  # fmt: skip
     page.columns_named(CATALOGUE, header, _FIRST, names_of_offers, end)
     sheet.freeze_panes(2, _FIRST)

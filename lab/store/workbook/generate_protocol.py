@@ -85,7 +85,9 @@ def _rule(spec: FieldSpec, frame: Frame) -> dict[str, object]:
     if spec.name in named:
         return {"validate": "list", "source": f"=list_{named[spec.name]}"}
     if spec.name == "threshold" and not frame.own_metrics:
-        return {"validate": "decimal", "criteria": "between", "minimum": 0, "maximum": 1}
+        # Distances of numbers and a coefficient below 0 are thresholds too: the rule warns, it does not stop.
+        ratio = {"validate": "decimal", "criteria": "between", "minimum": 0, "maximum": 1}
+        return {**ratio, "error_type": "warning"}
     if spec.kind in {"number", "amount", "integer"}:
         whole = spec.kind == "integer"
         return {"validate": "integer" if whole else "decimal", "criteria": ">=", "value": int(whole)}

@@ -6,26 +6,16 @@ text with its offset, `2026-10-25T02:30+02:00`, says which one is meant.
 
 from __future__ import annotations
 
-import zoneinfo
-from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from lab.store.moments import LocalTimeError, placed, read_moment, zone_named, zone_names
 from lab.store.workbook.cells import CellError, shown, text
 from lab.store.workbook.sheet import Cell
 
+__all__ = ["local_moment", "zone_changes", "zone_named", "zone_names"]
+
 _FIRST_YEAR = 1990  # a time of day typed alone is stored as a moment of 1899 or 1904
-
-
-@lru_cache
-def zone_names() -> frozenset[str]:
-    """The names of all time zones that are known here."""
-    return frozenset(zoneinfo.available_timezones())
-
-
-def zone_named(name: str | None) -> ZoneInfo | None:
-    """The zone of that name, or None."""
-    return ZoneInfo(name) if name in zone_names() else None
 
 
 def local_moment(cell: Cell, zone: ZoneInfo | None, *, wanted: str, zone_cell: str, language: str) -> datetime:
@@ -44,30 +34,20 @@ def local_moment(cell: Cell, zone: ZoneInfo | None, *, wanted: str, zone_cell: s
         typed = _of_text(text(cell, strict=True, wanted=wanted, language=language), wanted)
     if zone is None:
         raise CellError("cell-needs-time-zone", found=shown(cell), zone_cell=zone_cell)
-    return typed.astimezone(zone) if typed.tzinfo else _placed(typed, zone)
+    try:
+        return placed(typed, zone)
+    except LocalTimeError as error:
+        first, second = error.readings
+        slug = "cell-time-twice" if error.why == "twice" else "cell-time-never"
+        raise CellError(slug, found=error.found, first=first, second=second, zone=zone.key) from None
 
 
 def _of_text(typed: str, wanted: str) -> datetime:
     try:
-        date.fromisoformat(typed)
-    except ValueError:
-        pass
-    else:
-        raise CellError("cell-no-time", found=typed, wanted=wanted)
-    try:
-        return datetime.fromisoformat(typed)
-    except ValueError:
-        raise CellError("cell-not-a-date", found=typed, wanted=wanted) from None
-
-
-def _placed(typed: datetime, zone: ZoneInfo) -> datetime:
-    early, late = typed.replace(tzinfo=zone, fold=0), typed.replace(tzinfo=zone, fold=1)
-    if early.utcoffset() == late.utcoffset():
-        return early
-    exists = early.astimezone(UTC).astimezone(zone).replace(tzinfo=None) == typed
-    readings = [one.astimezone(UTC).astimezone(zone).isoformat(timespec="minutes") for one in (early, late)]
-    slug = "cell-time-twice" if exists else "cell-time-never"
-    raise CellError(slug, found=typed.isoformat(sep=" "), first=readings[0], second=readings[1], zone=zone.key)
+        return read_moment(typed)
+    except LocalTimeError as error:
+        slug = "cell-no-time" if error.why == "without-time" else "cell-not-a-date"
+        raise CellError(slug, found=typed, wanted=wanted) from None
 
 
 def zone_changes(

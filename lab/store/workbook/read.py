@@ -35,7 +35,7 @@ def read_workbook(path: Path, manifest: Manifest) -> WorkbookContent:
     sheets: dict[SheetName, Sheet] = {name: book.sheet(name) for name in SHEETS if name in NEEDED}
     faults: list[Fault] = []
     notices: list[Fault] = []
-    protocol, setting = read_protocol(sheets["protocol"], manifest, file, faults, notices)
+    protocol, setting, fields = read_protocol(sheets["protocol"], manifest, file, faults, notices)
     reader = TableReader(manifest, setting, file, faults, notices)
     rows, cells = reader.attempts(sheets["raw-results"])
     deliverables = reader.deliverables(sheets["deliverables"])
@@ -46,5 +46,5 @@ def read_workbook(path: Path, manifest: Manifest) -> WorkbookContent:
     if faults:
         raise InvalidInputError(*faults)
     return WorkbookContent(
-        protocol, rows, cells, choices, offers, expenses, calendar, deliverables, tuple(notices)
+        protocol, rows, cells, choices, offers, expenses, calendar, deliverables, tuple(notices), fields
     )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 
 from lab.errors import Fault, fault
 from lab.messages import DASH, messages
-from lab.metrics import METRICS, metric
+from lab.metrics import METRICS, Metric, metric
 from lab.model.attempt import COLUMNS
 from lab.model.manifest import Manifest
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, FieldSpec, Operator, Protocol, SubgroupThreshold
@@ -32,12 +32,12 @@ _IDS = {"metric", "reference_variant", "currency", "time_zone"}
 
 def read_protocol(
     sheet: Sheet, manifest: Manifest, file: str, faults: list[Fault], notices: list[Fault]
-) -> tuple[Protocol, Setting]:
-    """The protocol as declared, and how local times and numbers of the other sheets are read.
+) -> tuple[Protocol, Setting, dict[str, str]]:
+    """The protocol as declared, how local times and numbers of the other sheets are read, and field -> its cell.
 
     Faults (a cell that cannot be read or is out of range, a field's row missing or twice) go to `faults`.
     """
-    nothing = Protocol(), Setting(manifest.language)
+    nothing: tuple[Protocol, Setting, dict[str, str]] = Protocol(), Setting(manifest.language), {}
     located = locate(sheet, PROTOCOL, file, faults)
     if located is None:
         return nothing
@@ -66,14 +66,16 @@ def read_protocol(
     first = _Reader(manifest, Setting(manifest.language, None, zone_cell))
     zone = first.read(_SPECS["time_zone"], zone_row) if zone_row else None
     setting = Setting(manifest.language, zone_named(zone), zone_cell)
-    reader = _Reader(manifest, setting)
+    named = rows["metric"].cell("value") if "metric" in rows else None
+    known = metric(named.value if named and isinstance(named.value, str) else None, manifest)
+    reader = _Reader(manifest, setting, known)
     values = {
         name: zone if name == "time_zone" else reader.read(_SPECS[name], row)
         for name, row in rows.items()
     }  # fmt: skip
     protocol = Protocol(**{name: value for name, value in values.items() if value is not None})
-    _check_together(protocol, rows)
-    return protocol, setting
+    _check_together(protocol, rows, known)
+    return protocol, setting, {name: row.at("value") for name, row in rows.items()}
 
 
 _SPECS = {spec.name: spec for spec in PROTOCOL_FIELDS}
@@ -85,6 +87,7 @@ class _Reader:
 
     manifest: Manifest
     setting: Setting
+    metric: Metric | None = None
 
     def read(self, spec: FieldSpec, row: Row) -> Any:  # noqa: ANN401  (each field has its own type)
         cell = row.cell("value")
@@ -135,9 +138,12 @@ class _Reader:
         return value
 
     def _ratio(self, value: float, found: str, wanted: str) -> None:
-        """Refuse what no built-in metric can reach, such as 95 for 0.95; a metric of the user's own may reach it."""
+        """Refuse what no ratio can reach, such as 95 for 0.95; a metric without such a range may reach it."""
         lowest, highest = min(one.lowest or 0.0 for one in METRICS), max(one.highest or 0.0 for one in METRICS)
-        if not self.manifest.metrics and not lowest <= value <= highest:
+        a_ratio = (
+            self.metric in METRICS and self.metric.highest is not None if self.metric else not self.manifest.metrics
+        )
+        if a_ratio and not lowest <= value <= highest:
             raise CellError("protocol-not-a-ratio", found=found, wanted=wanted)
 
     def _subgroups(self, typed: str, wanted: str) -> tuple[SubgroupThreshold, ...]:
@@ -172,7 +178,7 @@ class _Reader:
         return typed
 
 
-def _check_together(protocol: Protocol, rows: dict[str, Row]) -> None:
+def _check_together(protocol: Protocol, rows: dict[str, Row], known: Metric | None) -> None:
     """Rules between two fields, each kept as a fault of the cell that breaks it."""
     required, planned = protocol.required_accepted_passes, protocol.repetitions
 
@@ -182,17 +188,19 @@ def _check_together(protocol: Protocol, rows: dict[str, Row]) -> None:
 
     if required is not None and planned is not None and required > planned:
         refuse("required_accepted_passes", "protocol-more-than-planned", found=required, planned=planned)
-    known = metric(protocol.metric)
+    for name, other in (("tolerance", "reference_variant"), ("reference_variant", "tolerance")):
+        if getattr(protocol, name) is not None and getattr(protocol, other) is None:
+            refuse(name, "protocol-half-a-pair", other=other)
     lowest, highest = (known.lowest, known.highest) if known else (None, None)
     value = protocol.threshold
-    if value is not None and highest is not None and lowest is not None and not lowest <= value <= highest:
+    if value is not None and ((lowest is not None and value < lowest) or (highest is not None and value > highest)):
         refuse(
             "threshold",
             "protocol-outside-metric",
             found=value,
             metric=known.name if known else "",
-            lowest=lowest,
-            highest=highest,
+            lowest=DASH if lowest is None else lowest,
+            highest=DASH if highest is None else highest,
         )
 
 

@@ -81,7 +81,12 @@ class Styles:
 
 
 def number_format(column: TableColumn) -> str:
-    """The number format of a column that holds no booleans; `@` keeps what is typed as text, so that `0012` and `1-4` stay themselves."""
+    """The number format of a column that holds no booleans.
+
+    `@` keeps what is typed as text, so that `0012` and `1-4` stay themselves.
+    """
+    if column.name == "price":
+        return "#,##0.00##########"  # an hour of a lot may cost a fraction of a cent
     if column.kind in _NUMBERS:
         return _NUMBERS[column.kind]
     if column.kind == "integer" and column.unit == "h":

@@ -107,7 +107,7 @@ CHOICES = Table(
         TableColumn("cards", "integer", "formula", 13, unit="count"),
         TableColumn("committed", "amount", "formula", 18),
         TableColumn("currency", "id", "formula", 22),
-        TableColumn("covers_hours", "integer", "formula", 18, unit="h"),
+        TableColumn("covers_hours", "number", "formula", 18, unit="h"),
         TableColumn("rental_reference", "text", "person", 21),
         TableColumn("covers_window", "text", "formula", 18),
         TableColumn("price_status", "text", "formula", 18),

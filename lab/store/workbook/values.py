@@ -1,7 +1,7 @@
 """What the formulas say when the file is made: the same figures, by the code that prices and judges.
 
 A viewer that does not recalculate shows these; where the tool's own figure differs from what a formula can know (an
-exclusion by rule, a price per hour), the tool's figure is written instead of the formula.
+exclusion by rule, a deliverable that cites no accepted attempt), the tool's figure is written instead of the formula.
 """
 
 from __future__ import annotations
@@ -13,13 +13,20 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 
-from lab.calcul_forfaits import Offer, Quote, cost_per_result, price_package, window_hours
+from lab.calcul_forfaits import cost_per_result, window_hours
 from lab.messages import DASH, Messages
 from lab.model.attempt import Attempt
 from lab.model.catalogue import PackageChoice
+from lab.model.reason import Reason
+from lab.prices import quote
 from lab.store.workbook.content import WorkbookContent
 
 Shown = str | int | float | Decimal | datetime | None
+_WHY = {
+    "gate.price.unknown.no_offer": "word.unknown_price",
+    "gate.price.unknown.several": "word.several_prices",
+    "gate.price.unknown.no_window": "word.window_unknown",
+}
 _FAILURES = {"failed", "out_of_memory", "timed_out"}
 
 
@@ -42,34 +49,20 @@ def span(content: WorkbookContent, variant: str) -> Span | None:
     return Span(start, end, window_hours(start, end))
 
 
-def offers_of(choice: PackageChoice, offers: Sequence[Offer]) -> list[Offer]:
-    """The packages of the catalogue that a choice can mean."""
-    return [one for one in offers if one.model == "forfait" and (one.gpu, one.days) == (choice.gpu, choice.days)]
-
-
-def quote(choice: PackageChoice, offers: Sequence[Offer]) -> Quote | None:
-    """The quote of a choice; None when it is not made yet, or when no price or more than one is known."""
-    found = offers_of(choice, offers)
-    if choice.lots is None or choice.gpu is None or len(found) != 1:
-        return None
-    return price_package(found[0], choice.lots, choice.periods)
-
-
 def choice_values(choice: PackageChoice, content: WorkbookContent, words: Messages) -> dict[str, Shown]:
-    """The computed cells of one line of choices."""
-    if choice.gpu is None or choice.days is None or choice.lots is None:
+    """The computed cells of one line of choices; without days it is rental by the hour."""
+    if choice.gpu is None or choice.lots is None:
         return _no_quote(words.text("word.no_package"))
-    found = quote(choice, content.offers)
-    if found is None:
-        several = len(offers_of(choice, content.offers)) > 1
-        return _no_quote(words.text("word.several_prices" if several else "word.unknown_price"))
     window = span(content, choice.variant)
+    found = quote(choice, content.offers, window.hours if window else None)
+    if isinstance(found, Reason):
+        return _no_quote(words.text(_WHY[found.key]))
     covered = window is not None and window.hours <= found.covers_hours
     return {
         "cards": found.cards,
         "committed": found.committed,
         "currency": found.currency,
-        "covers_hours": int(found.covers_hours),
+        "covers_hours": found.covers_hours if isinstance(found.covers_hours, int) else float(found.covers_hours),
         "covers_window": words.text(
             "word.window_unknown" if window is None else "word.yes" if covered else "word.no"
         ),

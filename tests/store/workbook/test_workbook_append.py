@@ -332,12 +332,14 @@ def test_a_column_of_a_person_s_own_is_left_to_them(path: Path) -> None:
     assert load_workbook(path)["deliverables"]["F8"].value == "=LEN(A8)"
 
 
-def test_judged_cells_that_cannot_be_written_go_beside_too(path: Path) -> None:
-    """The verdicts are not lost while the workbook is open elsewhere."""
+def test_verdicts_that_cannot_be_written_leave_no_file_behind(path: Path) -> None:
+    """They are recomputed whenever they are asked for: the workbook is left alone, and why is said."""
     _locked(path)
+    before = {one.name: one.read_bytes() for one in path.parent.iterdir()}
     result = update_judged(path, {"b1_tickets_r1": {"corpus_accepted": "rejected"}}, "en")
-    sheet = load_workbook(result.written_to)["raw-results"]
-    assert [sheet["A5"].value, sheet["AH5"].value] == ["b1_tickets_r1", "rejected"]
+    assert result.fault is not None
+    assert (result.written_to, result.fault.slug) == (path, "workbook-locked")
+    assert {one.name: one.read_bytes() for one in path.parent.iterdir()} == before
 
 
 def test_a_disk_that_fails_half_way_leaves_the_old_file_whole(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,130 @@
+"""What stands in the way of measuring or judging a campaign, and what already speaks against deciding on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.errors import CheckFoundError, Fault, InvalidInputError, fault
+from lab.messages import DASH
+from lab.model.campaign import Campaign
+from lab.model.reason import Reason, reason
+
+_WORKBOOK = "campaign.xlsx"
+# The gates that what people declare decides: known before anything is measured.
+_DECLARED = ("price", "calendar", "deadline", "budget")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found.
+
+    Attributes:
+        campaign: None when it cannot be read.
+        faults: what must be put right.
+        warnings: what can be measured and judged all the same, and would leave the question open or a variant out.
+    """
+
+    campaign: Campaign | None
+    faults: tuple[Fault, ...]
+    warnings: tuple[Reason, ...] = ()
+
+
+def check(folder: Path) -> Checked:
+    """Read a campaign whole and list what is wrong with it."""
+    from lab.measure.runner import setting_faults
+    from lab.store.campaign import read_campaign
+
+    try:
+        campaign = read_campaign(folder)
+    except InvalidInputError as error:
+        return Checked(None, error.faults)
+    faults = (
+        *setting_faults(campaign.manifest, folder),
+        *term_faults(campaign),
+        *seal_faults(campaign),
+        *evidence_faults(campaign),
+        *campaign.notices,
+    )
+    return Checked(campaign, faults, _warnings(campaign))
+
+
+def ready(campaign: Campaign, folder: Path, only: Collection[str] | None = None) -> None:
+    """Refuse to seal or to measure while something that is known beforehand is wrong.
+
+    Raises:
+        InvalidInputError: a term of the protocol is missing or means nothing, or a setting cannot be run here.
+        CheckFoundError: what is sealed has been changed since.
+    """
+    from lab.measure.runner import setting_faults
+
+    if wrong := (*term_faults(campaign), *setting_faults(campaign.manifest, folder, only)):
+        raise InvalidInputError(*wrong)
+    if changed := seal_faults(campaign):
+        raise CheckFoundError(*changed)
+
+
+def term_faults(campaign: Campaign) -> tuple[Fault, ...]:
+    """A fault for each term that must be decided before the first timing and is empty, or names what is not there."""
+    from lab.store.workbook import missing_fields
+
+    found = [
+        fault("protocol-field-missing", file=_WORKBOOK, place=_cell(campaign, spec.name), field=spec.name)
+        for spec in missing_fields(campaign.protocol)
+    ]
+    for one in campaign.protocol.subgroup_thresholds:
+        known = sorted({value for corpus in campaign.corpora.values() for value in corpus.groups.get(one.group, {})})
+        if one.value not in known:
+            facts = {"group": one.group, "found": one.value, "known": known}
+            place = _cell(campaign, "subgroup_thresholds")
+            found.append(fault("protocol-subgroup-value", file=_WORKBOOK, place=place, **facts))
+    return tuple(found)
+
+
+def seal_faults(campaign: Campaign) -> tuple[Fault, ...]:
+    """A fault for each sealed value that was changed since, old value and new value; one for a seal that is gone."""
+    if campaign.seal is None:
+        sealed = [record.attempt.attempt_id for record in campaign.records if record.attempt.seal]
+        return (fault("seal-gone", file="seal.json", attempts=sealed),) if sealed else ()
+    return tuple(
+        fault("seal-changed", place=one.name, sealed=one.sealed or DASH, now=one.now or DASH)
+        for one in campaign.seal.changes
+    )
+
+
+def evidence_faults(campaign: Campaign) -> tuple[Fault, ...]:
+    """A fault for each attempt whose predictions are not what was measured: altered, gone, unreadable, unproven."""
+    found = dict(campaign.evidence_faults)
+    measured = {record.attempt.attempt_id for record in campaign.records if not record.declared}
+    for name, evidence in campaign.evidence.items():
+        if name in measured and evidence.altered is not False:
+            slug = "predictions-altered" if evidence.altered else "predictions-unproven"
+            found[name] = fault(slug, file=f"attempts/{name}/predictions.jsonl", id=name)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _warnings(campaign: Campaign) -> tuple[Reason, ...]:
+    """What the declared parts already say: packages, calendar, deadline, budget, references, number of passes."""
+    from lab.analysis.decide import decide
+    from lab.analysis.exclusions import exclusion_warnings, exclusions
+    from lab.analysis.separation import cannot_tell
+
+    decision = decide(campaign)
+    found = [
+        reason("check.variant", variant=variant.id, why=gate.reason)
+        for variant in decision.variants
+        for gate in variant.gates
+        if gate.gate in _DECLARED and gate.result != "passed"
+    ]
+    for corpus in campaign.corpora.values():
+        without = corpus.size - sum(corpus.label_counts.values())
+        if without:
+            found.append(reason("check.without_reference", corpus=corpus.id, inputs=without, size=corpus.size))
+    too_few = cannot_tell(campaign)
+    left_out = exclusions(campaign, decision.verdicts)
+    return (*found, *([too_few] if too_few else ()), *exclusion_warnings(campaign, left_out))
+
+
+def _cell(campaign: Campaign, field: str) -> str:
+    return campaign.protocol_cells.get(field, "protocol")

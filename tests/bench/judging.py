@@ -1,0 +1,111 @@
+"""How long judging a large predictions file takes beside a bare query, and how much memory it holds.
+
+`python tests/bench/judging.py 1000000`. For each size, in processes of their own: the corpus is read into its table, the predictions are judged against it, and
+`judging.sql` does the same joins and counts over the same file and the same table. Times are the best of the rounds, in
+turn, with the processor seconds beside the clock's, since other programs may run; memory is the most that the whole
+process held. The corpus is read by Python, line by line, for its fingerprint: that is its own line, no part of judging.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.model.manifest import CorpusSpec
+from lab.store.corpus import StoredCorpus, open_corpus
+from lab.store.predictions import examine, stored
+
+LABELS = ("billing", "bug", "login", "refund")
+SQL = Path(__file__).with_suffix(".sql")
+SPEC = CorpusSpec(id="c", path="corpus.jsonl", reference_column="label", labels=LABELS, groups=("length",))
+Times = tuple[float, float]  # clock seconds, processor seconds
+
+
+def make(folder: Path, size: int, *, scores: bool, shuffled: bool) -> None:
+    """A corpus of `size` inputs and predictions of which 19 in 20 are right."""
+    chance = random.Random(size)  # noqa: S311  (figures of a bench, no secret)
+    order = list(range(size))
+    if shuffled:
+        chance.shuffle(order)
+    answers = bytes(chance.randrange(len(LABELS)) for _ in range(size))
+    with (folder / SPEC.path).open("w", encoding="ascii") as corpus:
+        for one in range(size):
+            row = {"id": f"ticket-{one:08}", "text": f"text {one}", "label": LABELS[answers[one]]}
+            corpus.write(json.dumps({**row, "length": "long" if one % 3 else "short"}) + "\n")
+    with (folder / "predictions.jsonl").open("w", encoding="ascii") as predictions:
+        for one in order:
+            right = chance.random() < 0.95
+            row = {"id": f"ticket-{one:08}", "prediction": LABELS[answers[one]] if right else chance.choice(LABELS)}
+            given = {"scores": {label: round(chance.random(), 6) for label in LABELS}} if scores else {}
+            predictions.write(json.dumps({**row, **given}) + "\n")
+
+
+def timed(act: Callable[[], object]) -> Times:
+    """Clock and processor seconds of `act`, all of the process's threads together."""
+    clock, processor = time.perf_counter(), time.process_time()
+    act()
+    return time.perf_counter() - clock, time.process_time() - processor
+
+
+def measure(folder: Path, size: int, rounds: int, answer: multiprocessing.SimpleQueue[dict[str, object]]) -> None:
+    """Read the corpus, then judge and query in turn; runs in a process of its own."""
+    found: dict[str, object] = {}
+    kept: list[StoredCorpus] = []
+    found["corpus"] = timed(lambda: kept.append(stored(open_corpus(folder, SPEC))))
+    corpus, path = kept[0], folder / "predictions.jsonl"
+    evidence = examine(path, corpus, LABELS, "0" * 64, large=0)
+    if (evidence.observed, evidence.missing, sum(evidence.confusion.values())) != (size, 0, size):
+        raise AssertionError(evidence)
+    found["memory_gib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    query = SQL.read_text(encoding="utf-8").replace("{predictions}", "'" + str(path).replace("'", "''") + "'")
+
+    def bare() -> None:
+        with corpus.table.connected() as database:
+            database.execute(query).fetchall()
+
+    judging, queries = [], []
+    for _ in range(rounds):
+        judging.append(timed(lambda: examine(path, corpus, LABELS, "0" * 64, large=0)))
+        queries.append(timed(bare))
+    found["judging"], found["bare"] = (tuple(map(min, zip(*each, strict=True))) for each in (judging, queries))
+    answer.put(found)
+
+
+def main() -> None:
+    """Measure each size and print one block of lines for it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sizes", nargs="*", type=int, default=[1_000_000])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--scores", action="store_true", help="predictions carry scores")
+    parser.add_argument("--shuffled", action="store_true", help="predictions in another order than the corpus")
+    asked = parser.parse_args()
+    start = multiprocessing.get_context("spawn")
+    for size in asked.sizes:
+        with tempfile.TemporaryDirectory() as name:
+            make(Path(name), size, scores=asked.scores, shuffled=asked.shuffled)
+            answer = start.SimpleQueue()
+            process = start.Process(target=measure, args=(Path(name), size, asked.rounds, answer))
+            process.start()
+            process.join()
+            if process.exitcode:
+                sys.exit(f"{size}: the measuring process ended with {process.exitcode}")
+            found = answer.get()
+        said = {key: "{:.2f} s (processor {:.2f} s)".format(*found[key]) for key in ("corpus", "judging", "bare")}
+        clock, processor = (found["judging"][place] / found["bare"][place] for place in (0, 1))
+        print(f"{size:,} predictions, scores: {asked.scores}, shuffled: {asked.shuffled}")  # noqa: T201  (a bench prints)
+        for key, text in said.items():
+            print(f"  {key:8} {text}")  # noqa: T201  (as above)
+        print(f"  judging / bare: {clock:.2f} by the clock, {processor:.2f} by the processor")  # noqa: T201  (as above)
+        print(f"  most memory while reading and judging: {found['memory_gib']:.2f} GiB")  # noqa: T201  (as above)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""How fast the price commands start: `python tests/bench/start_up.py` prints ratios; no test asserts a time.
+
+`calcul_forfaits.py` beside `python -c pass`, and `lab price` beside the help of an empty typer program: the smaller
+program is what cannot be avoided. Each pair is run in turn, and the smallest time of each is kept, which a busy machine
+disturbs least.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNS = 20
+PRICE = ("--gpu", "rtx-4090", "--days", "7", "--lots", "2")
+BARE = "import typer; app = typer.Typer(); app.command()(lambda: None); app(['--help'])"
+
+
+def seconds(command: list[str], folder: Path) -> float:
+    """Wall time of one run."""
+    begun = time.perf_counter()
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return time.perf_counter() - begun
+
+
+def smallest(first: list[str], second: list[str], folder: Path) -> tuple[float, float]:
+    """The smallest time of each, run in turn."""
+    times = [(seconds(first, folder), seconds(second, folder)) for _ in range(RUNS)]
+    return min(one for one, _ in times), min(one for _, one in times)
+
+
+def main() -> None:
+    """Print both ratios."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copy(ROOT / "lab" / "calcul_forfaits.py", folder)
+        shutil.copy(ROOT / "workbook" / "tarifs-forfaits.csv", folder)
+        pairs = {
+            "calcul_forfaits.py / python -c pass": (
+                [sys.executable, "calcul_forfaits.py", *PRICE], [sys.executable, "-c", "pass"], folder,
+            ),
+            "lab price / an empty typer program's help": (
+                [sys.executable, "-m", "lab", "price", *PRICE], [sys.executable, "-c", BARE], ROOT,
+            ),
+        }  # fmt: skip
+        for title, (ours, bare, where) in pairs.items():
+            mine, least = smallest(ours, bare, where)
+            sys.stdout.write(f"{title}: {mine * 1000:.0f} ms / {least * 1000:.0f} ms = {mine / least:.2f}\n")
+
+
+if __name__ == "__main__":
+    main()
