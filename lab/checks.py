@@ -47,7 +47,7 @@ def check(folder: Path) -> Checked:
         *evidence_faults(campaign),
         *campaign.notices,
     )
-    return Checked(campaign, faults, _warnings(campaign))
+    return Checked(campaign, faults, (*_absent_models(campaign, folder), *_warnings(campaign)))
 
 
 def ready(campaign: Campaign, folder: Path, only: Collection[str] | None = None) -> None:
@@ -124,6 +124,18 @@ def _warnings(campaign: Campaign) -> tuple[Reason, ...]:
     too_few = cannot_tell(campaign)
     left_out = exclusions(campaign, decision.verdicts)
     return (*found, *([too_few] if too_few else ()), *exclusion_warnings(campaign, left_out))
+
+
+def _absent_models(campaign: Campaign, folder: Path) -> tuple[Reason, ...]:
+    """Variants whose model reads as a folder of the campaign that is not there; it may belong to another machine."""
+    found = []
+    for variant in campaign.manifest.variants:
+        name = variant.model or ""
+        first = name.partition("/")[0]
+        local = first in {".", "models"} or name.count("/") > 1 or bool(name and (folder / first).exists())
+        if local and not (folder / name).is_dir():
+            found.append(reason("check.model_absent", variant=variant.id, model=name))
+    return tuple(found)
 
 
 def _cell(campaign: Campaign, field: str) -> str:

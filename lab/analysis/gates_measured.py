@@ -15,6 +15,8 @@ from lab.model.catalogue import Offer
 from lab.model.decision import Exclusion, Gate, Verdict
 from lab.model.reason import reason
 
+_CONTENTS = ("model", "tokenizer", "function")
+
 
 def sealed(campaign: Campaign, variant: str) -> Gate:
     """Everything decided before the first timing; what was amended since breaks nothing (`lab.analysis.sealing`)."""
@@ -38,10 +40,22 @@ def sealed(campaign: Campaign, variant: str) -> Gate:
         ]
         facts = {"amended_at": _shown(campaign, first.amended_at), "terms": terms, "known": len(first.known)}
         return Gate("sealed", "failed", reason("gate.sealed.failed.terms", **facts))
+    if changed := _changed_contents(campaign, measured):
+        return Gate("sealed", "failed", reason("gate.sealed.failed.contents", contents=changed))
     completed = any(record.attempt.outcome == "completed" for record in measured)
     if len(measured) < len(own) and not completed:  # declared rows carry the figures, whatever failed beside them
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.declared"))
     return _sealed_attempts(campaign, seal, measured)
+
+
+def _changed_contents(campaign: Campaign, measured: Sequence[Record]) -> list[str]:
+    """What the variant names by its path (model, tokenizer, function) and was not the same in all its attempts.
+
+    The seal covers the path; the content is in what was observed, attempt by attempt.
+    """
+    seen = [campaign.environments.get(record.attempt.environment or "") for record in measured]
+    facts = [one.facts for one in seen if one is not None]
+    return [name for name in _CONTENTS if len({one[f"{name}.sha256"] for one in facts if f"{name}.sha256" in one}) > 1]
 
 
 def _sealed_attempts(campaign: Campaign, seal: Seal, measured: Sequence[Record]) -> Gate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from lab.analysis.gates import excluded, open_gates
@@ -55,7 +55,11 @@ def rank(variants: Sequence[VariantDecision], separations: Sequence[Separation])
         return Answer(
             "undecided", (why, *_by_gate(could_win, "unknown")), _steps(could_win, "unknown"), None, contenders
         )
-    return _among_equals(first, able, separations)
+    answer = _among_equals(first, able, separations)
+    # One that would cost no more and is out is named with its gate: nobody wonders where the cheap one went.
+    paid = budget(first[0])
+    out = [one for one in variants if excluded(one.gates) and one.committed is not None and one.committed <= paid]
+    return replace(answer, reasons=(*answer.reasons, *_by_gate(out, "failed")))
 
 
 def budget(variant: VariantDecision) -> Decimal:

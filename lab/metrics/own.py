@@ -85,7 +85,7 @@ def load(spec: MetricSpec, path: Path) -> OwnFunction:
     try:
         loader.exec_module(module)
         function = getattr(module, function_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise OwnMetricError(_said(error)) from error
     if not callable(function):
         raise OwnMetricError(f"{spec.function} is not a function")
@@ -101,12 +101,12 @@ def call(function: OwnFunction, confusion: Confusion) -> float:
     """
     try:
         value = function(dict(confusion))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise OwnMetricError(_said(error)) from error
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise OwnMetricError(f"not a finite number: {value!r}"[:200])
     return float(value)
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:200]

@@ -56,9 +56,7 @@ def phases(campaign: Campaign, decision: Decision) -> list[Json]:
     A median is given only when every completed attempt has the phase: else None with how many have it and, where one
     reason explains all that are missing, its key. `elapsed_total_s` sums all attempts, failures included.
     """
-    measured = {
-        (one.variant, one.corpus, one.seed): one for variant in decision.variants for one in variant.summaries
-    }
+    measured = {(one.variant, one.corpus, one.seed): one for variant in decision.variants for one in variant.summaries}
     found = []
     for (variant, corpus, seed), records in _groups(campaign):
         completed = [one for one in records if one.attempt.outcome == "completed"]

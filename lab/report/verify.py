@@ -198,7 +198,7 @@ def _recompute(
     decision = decide(campaign)
     recomputed = published_content(build(campaign, decision), notes)
     _check_verdicts(campaign, document, decision, found)
-    found.differences += _cells(campaign, decision)
+    found.differences += _cells(campaign, decision, {one["attempt_id"]: one for one in document["attempts"]})
     if not inputs_hold:
         told = changes(document, {**recomputed, "report_version": found.version})
         found.consequences += [one for one in told if not one.key.startswith(_NAMED_BEFORE)]
@@ -224,21 +224,21 @@ def _check_verdicts(campaign: Campaign, document: Json, decision: Decision, foun
             found.differences.append(reason("verify.verdict", attempt=name, before=before, after=verdict.verdict))
 
 
-def _cells(campaign: Campaign, decision: Decision) -> Iterator[Reason]:
-    """Judged cells of the workbook that say something else than the predictions do."""
+def _cells(campaign: Campaign, decision: Decision, stated: Mapping[str, Json]) -> Iterator[Reason]:
+    """Judged cells of the workbook that say what neither the predictions do nor the version did."""
     for record in campaign.records:
-        verdict = decision.verdicts[record.attempt.attempt_id]
+        name = record.attempt.attempt_id
         if not record.declared:
-            yield from _cells_of(record, verdict)
+            yield from _cells_of(record, decision.verdicts[name], stated.get(name, {}))
 
 
-def _cells_of(record: Record, verdict: Verdict) -> Iterator[Reason]:
+def _cells_of(record: Record, verdict: Verdict, stated: Json) -> Iterator[Reason]:
     if all(getattr(record.attempt, column.name) is None for column in _JUDGED):
         return  # nothing was written yet, or the row is in a file beside the workbook
     for column in _JUDGED:
         judged = verdict.verdict if column.name == "corpus_accepted" else getattr(verdict, column.name)
         cell = getattr(record.attempt, column.name)
-        if not _agree(judged, cell):
+        if not _agree(judged, cell) and not (column.name in stated and _agree(stated[column.name], cell)):
             place = f"raw-results.{record.attempt.attempt_id}.{column.name}"
             yield reason("verify.cell", name=place, before=_shown(judged), after=_shown(cell))
 

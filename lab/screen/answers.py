@@ -66,7 +66,8 @@ def reason_data(one: Reason) -> dict[str, object]:
 
 def initialised(folder: Path) -> Shown:
     """After `lab init`: what was made and what to do next."""
-    return Shown(0, {"folder": str(folder)}, lambda words: words.text("screen.initialised", folder=shlex.quote(str(folder))))
+    typed = shlex.quote(str(folder))
+    return Shown(0, {"folder": str(folder)}, lambda words: words.text("screen.initialised", folder=typed))
 
 
 def checked(folder: Path, found: Checked, words: Messages) -> Shown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from campaign_builder import campaign, evidence, passes, protocol, record
@@ -13,7 +14,8 @@ from lab.metrics import METRICS
 from lab.metrics.base import ConfusionMetric
 from lab.model.attempt import VerdictWord
 from lab.model.decision import Control, Verdict
-from lab.model.evidence import Evidence
+from lab.model.evidence import Agreement, Distances, Evidence
+from lab.model.manifest import MetricSpec
 from lab.model.protocol import Protocol, SubgroupThreshold
 
 
@@ -210,3 +212,66 @@ def test_a_declared_row_is_not_verified() -> None:
     found = verdict(declared=True, metric_value=0.99, corpus_accepted="accepted")
     assert said(found) == ("unassessed", "predictions", "verdict.predictions.declared")
     assert found.metric_value is None
+
+
+SAME, OTHER = Agreement("a_tickets_s0_r1"), Agreement("a_tickets_s0_r1", differing=2, first_differing=("7", "9"))
+FAR = replace(OTHER, largest_distance=Decimal("0.011"))
+NEAR = replace(OTHER, largest_distance=Decimal("0.01"))
+
+
+@pytest.mark.parametrize(
+    ("target", "agreement", "tolerance", "expected"),
+    [
+        ("business_quality", None, None, ("accepted", "all", "verdict.all.accepted")),
+        (None, OTHER, None, ("accepted", "all", "verdict.all.accepted")),
+        ("identical_outputs", SAME, None, ("accepted", "all", "verdict.all.accepted")),
+        ("identical_outputs", OTHER, None, ("rejected", "reference", "verdict.reference.outputs_differ")),
+        ("identical_outputs", None, None, ("unassessed", "reference", "verdict.reference.no_run")),
+        ("bounded_distance", NEAR, 0.01, ("accepted", "all", "verdict.all.accepted")),
+        ("bounded_distance", FAR, 0.01, ("rejected", "reference", "verdict.reference.too_far")),
+        ("bounded_distance", OTHER, 0.01, ("unassessed", "reference", "verdict.reference.no_distance")),
+        ("bounded_distance", NEAR, None, ("unassessed", "reference", "verdict.reference.no_bound")),
+    ],
+)
+def test_the_reproducibility_target_is_held_against_the_reference_run(
+    target: str | None, agreement: Agreement | None, tolerance: float | None, expected: tuple[str, str, str]
+) -> None:
+    """Each target in its own way; what cannot be compared is said, not passed, and the agreement stays in view."""
+    terms = protocol(reproducibility_target=target, reference_variant="a", tolerance=tolerance)
+    found = verdict(evidence(agreement=agreement), terms)
+    assert said(found) == expected
+    assert found.quality_ok == {"accepted": True, "rejected": False, "unassessed": None}[found.verdict]
+    assert found.agreement == agreement
+
+
+def test_a_target_without_a_reference_variant_is_unassessed() -> None:
+    """There is nothing to be identical with."""
+    found = verdict(terms=protocol(reproducibility_target="identical_outputs"))
+    assert said(found) == ("unassessed", "reference", "verdict.reference.no_variant")
+
+
+def test_lower_is_better_holds_for_threshold_tolerance_and_subgroups() -> None:
+    """A mean error of 0.5 meets 0.5; a subgroup of 0.75 is above its own threshold; an empty one is said."""
+    whole, within = Distances(4, 0, Decimal(2), Decimal(1)), Distances(4, 0, Decimal(3), Decimal(1))
+    shown = evidence(confusion={}, distances=whole, subgroup_distances={("length", "long"): within})
+    terms = protocol(metric="mean_absolute_error", threshold=0.5, tolerance=0.0, reference_variant="a")
+    found = verdict(shown, terms)
+    assert (found.verdict, found.metric_value, found.reference_delta) == ("accepted", 0.5, 0.0)
+    for name, expected in (("long", "verdict.subgroups.below"), ("short", "verdict.subgroups.empty")):
+        strict = replace(terms, subgroup_thresholds=(SubgroupThreshold("length", name, 0.5),))
+        assert verdict(shown, strict).reason.key == expected
+    assert verdict(shown, replace(terms, threshold=0.4)).reason.key == "verdict.quality.below"
+
+
+def test_an_own_metric_that_fails_on_a_subgroup_without_a_threshold_is_no_obstacle() -> None:
+    """Nothing hangs on that value; with a threshold on it, the verdict is open."""
+    own: dict[object, object] = {None: 2.0, ("length", "long"): "ZeroDivisionError"}
+    shown = evidence(own=own, subgroups={("length", "long"): {("bug", "bug"): 1}})
+    terms = protocol(metric="cost", threshold=2.0)
+    spec = {"cost": MetricSpec(function="m:cost", higher_is_better=False)}
+    base = campaign([record("a", 1)], bad={"a_tickets_s0_r1": shown}, terms=terms)
+    base = replace(base, manifest=base.manifest.model_copy(update={"metrics": spec}))
+    found = judge(base)["a_tickets_s0_r1"]
+    assert (found.verdict, found.subgroups["length", "long"]) == ("accepted", (None, None, 1))
+    strict = replace(terms, subgroup_thresholds=(SubgroupThreshold("length", "long", 2.0),))
+    assert said(judge(replace(base, protocol=strict))["a_tickets_s0_r1"])[2] == "verdict.quality.raised"

@@ -10,6 +10,7 @@ import pytest
 from campaign_builder import FRIDAY, MONDAY, OFFERS, RTX, campaign, cited, evidence, offer, passes, protocol, record
 
 from lab.analysis.decide import decide
+from lab.analysis.gates_measured import sealed
 from lab.model.campaign import Campaign, Environment, Seal
 from lab.model.catalogue import CalendarTask, PackageChoice
 from lab.model.decision import GATES, Gate, GateName
@@ -200,3 +201,17 @@ def test_a_planned_deliverable_that_is_not_stated_fails_once_others_are() -> Non
     terms = protocol(planned_deliverables=("tickets", "mails"))
     found = found_gate(alone(terms=terms, deliverables=(cited("a"),)), "deliverables")
     assert (found.result, found.reason.values["missing"]) == ("failed", ["mails"])
+
+
+def test_a_model_changed_between_attempts_fails_the_seal() -> None:
+    """The path is the same and the content is not: these are two variants under one name."""
+    records = passes("a", (10.0, 10.1))
+    records[1] = replace(records[1], attempt=replace(records[1].attempt, environment="env-2"))
+    first = campaign(records).environments["env-a"]
+    seen = {
+        "env-a": replace(first, facts={**first.facts, "model.sha256": "1"}),
+        "env-2": replace(first, fingerprint="env-2", facts={**first.facts, "model.sha256": "2"}),
+    }
+    gate = sealed(replace(campaign(records), environments=seen), "a")
+    assert (gate.result, gate.reason.key) == ("failed", "gate.sealed.failed.contents")
+    assert gate.reason.values["contents"] == ["model"]

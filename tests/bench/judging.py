@@ -1,9 +1,10 @@
 """How long judging a large predictions file takes beside a bare query, and how much memory it holds.
 
-`python tests/bench/judging.py 1000000`. For each size, in processes of their own: the corpus is read into its table, the predictions are judged against it, and
-`judging.sql` does the same joins and counts over the same file and the same table. Times are the best of the rounds, in
-turn, with the processor seconds beside the clock's, since other programs may run; memory is the most that the whole
-process held. The corpus is read by Python, line by line, for its fingerprint: that is its own line, no part of judging.
+`python tests/bench/judging.py 1000000 10000000`. For each size, in a process of its own: the corpus is read into its
+table, the predictions are judged against it, and `judging.sql` does the same joins and counts over the same file and
+the same table. Times are the best of the rounds, in turn, with the processor's seconds beside the clock's, since other
+programs may run; memory is the most that the whole process held until then. The corpus is read by Python, line by line,
+for its fingerprint: that is a line of its own and no part of judging.
 """
 
 from __future__ import annotations

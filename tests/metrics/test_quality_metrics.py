@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from math import isclose, sqrt
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.metrics import METRICS, metric
-from lab.model.evidence import Confusion
+from lab.metrics.base import ConfusionMetric
+from lab.model.evidence import Aggregates, Confusion, Distances
 
 # 10 inputs: a is right 4 of 5 times, b 2 of 3, c 1 of 2.
 MIXED = {("a", "a"): 4, ("a", "b"): 1, ("b", "b"): 2, ("b", "c"): 1, ("c", "c"): 1, ("c", "a"): 1}
@@ -23,7 +25,7 @@ def value(name: str, confusion: Confusion) -> float | None:
     """The metric of that name on a confusion."""
     found = metric(name)
     assert found is not None
-    return found.value(confusion)
+    return found.of(Aggregates(confusion, agreement=confusion))
 
 
 def test_names_are_found_and_others_are_not() -> None:
@@ -82,8 +84,8 @@ def test_values_stay_in_range_whatever_the_order_of_the_counts(confusion: Confus
     """The range a metric states holds, and the order of the counts changes not one bit."""
     turned = dict(reversed(confusion.items()))
     for one in METRICS:
-        found = one.value(confusion)
-        assert found == one.value(turned)
+        found = one.of(Aggregates(confusion, agreement=confusion))
+        assert found == one.of(Aggregates(turned, agreement=turned))
         if found is not None:
             assert one.lowest is not None
             assert one.highest is not None
@@ -94,4 +96,43 @@ def test_values_stay_in_range_whatever_the_order_of_the_counts(confusion: Confus
 def test_perfect_predictions_reach_the_best_value(counts: dict[str, int]) -> None:
     """All right is exactly the upper end of the range, so that a threshold of 1 can be met."""
     confusion = {(label, label): n for label, n in counts.items()}
-    assert [one.value(confusion) for one in METRICS] == [one.highest for one in METRICS]
+    ratios = [one for one in METRICS if one.higher_is_better]
+    assert [one.of(Aggregates(confusion, agreement=confusion)) for one in ratios] == [one.highest for one in ratios]
+
+
+def test_numeric_closeness_is_of_absolute_errors_and_lower_is_better() -> None:
+    """Four inputs, errors 0.5 in all and 0.25 at most: mean 0.125; no upper end."""
+    counted = Aggregates(distances=Distances(4, 0, Decimal("0.5"), Decimal("0.25")))
+    found = {name: metric(name) for name in ("mean_absolute_error", "max_absolute_error")}
+    assert {name: one.of(counted) for name, one in found.items() if one} == {
+        "mean_absolute_error": 0.125,
+        "max_absolute_error": 0.25,
+    }
+    assert {(one.higher_is_better, one.lowest, one.highest, one.inputs(counted)) for one in found.values() if one} == {
+        (False, 0.0, None, 4)
+    }
+
+
+def test_numeric_closeness_is_absent_when_some_text_is_no_number() -> None:
+    """The rest does not stand for it, and no pair has no distance."""
+    for one in METRICS:
+        if not one.higher_is_better:
+            assert one.of(Aggregates(distances=Distances(3, 1, Decimal(0), Decimal(0)))) is None
+            assert one.of(Aggregates()) is None
+
+
+def test_agreement_is_with_the_reference_run_and_not_with_the_references() -> None:
+    """Two of three predictions are those of the run; without a run there is no value."""
+    found = metric("reference_agreement")
+    assert found is not None
+    agreed = {("a", "a"): 2, ("a", "b"): 1}
+    assert found.of(Aggregates({("b", "b"): 3}, agreement=agreed)) == pytest.approx(2 / 3)
+    assert found.inputs(Aggregates(agreement=agreed)) == 3
+    assert found.of(Aggregates({("b", "b"): 3})) is None
+
+
+def test_a_built_in_metric_states_its_direction_and_its_range() -> None:
+    """Each has a lower end; only distances have no upper one."""
+    assert all(one.lowest is not None for one in METRICS)
+    assert [one.name for one in METRICS if one.highest is None] == ["mean_absolute_error", "max_absolute_error"]
+    assert all(isinstance(one, ConfusionMetric) == (one.needs == "confusion") for one in METRICS[:8])

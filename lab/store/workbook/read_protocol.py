@@ -14,6 +14,7 @@ from typing import Any
 from lab.errors import Fault, fault
 from lab.messages import DASH, messages
 from lab.metrics import METRICS, Metric, metric
+from lab.metrics.reference_agreement import REFERENCE_AGREEMENT
 from lab.model.attempt import COLUMNS
 from lab.model.manifest import Manifest
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, FieldSpec, Operator, Protocol, SubgroupThreshold
@@ -188,7 +189,10 @@ def _check_together(protocol: Protocol, rows: dict[str, Row], known: Metric | No
 
     if required is not None and planned is not None and required > planned:
         refuse("required_accepted_passes", "protocol-more-than-planned", found=required, planned=planned)
-    for name, other in (("tolerance", "reference_variant"), ("reference_variant", "tolerance")):
+    # Outputs that have to be the same, and the agreement with a run, have a reference and leave no distance open.
+    alone = protocol.reproducibility_target == "identical_outputs" or protocol.metric == REFERENCE_AGREEMENT.name
+    pairs = (("tolerance", "reference_variant"), ("reference_variant", "tolerance"))
+    for name, other in pairs[:1] if alone else pairs:
         if getattr(protocol, name) is not None and getattr(protocol, other) is None:
             refuse(name, "protocol-half-a-pair", other=other)
     lowest, highest = (known.lowest, known.highest) if known else (None, None)
