@@ -32,7 +32,7 @@ from lab.measure.progress import PROGRESS_FILE, Phase, ProgressFile
 from lab.measure.result import RESULT_FILE, Result
 from lab.model.attempt import DeviceMemory, Outcome
 from lab.model.reason import Reason
-from lab.store.corpus import read_corpus
+from lab.store.corpus import open_corpus
 from lab.store.files import sha256_file
 from lab.store.predictions import examine, write_predictions
 from lab.workloads import workload
@@ -179,7 +179,7 @@ def _evaluate(order: Order, notes: _Notes, progress: ProgressFile) -> None:
     """Time the reading of the references and the comparison; the verdict itself is another program's."""
     try:
         with _timed("evaluating", "evaluate_s", notes, progress):
-            corpus = read_corpus(order.job.folder, order.job.corpus)
+            corpus = open_corpus(order.job.folder, order.job.corpus)
             examine(order.job.predictions, corpus, order.labels or None, notes.predictions_sha256)
     except LabError:
         traceback.print_exc()

@@ -12,6 +12,7 @@ from typing import Any
 
 from lab.errors import Fault, InvalidInputError, fault
 from lab.store.files import reading
+from lab.store.stored_inputs import as_pattern
 
 FORMATS = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"
@@ -178,7 +179,7 @@ class Table:
         columns: Sequence[str],
         optional: Sequence[str],
     ) -> Iterator[Row]:
-        where = [str(self.path)]
+        where = [as_pattern(self.path)]
         header = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", where).fetchall()
         wanted = self._present([name for name, *_ in header], columns, optional)
         faults = [

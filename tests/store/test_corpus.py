@@ -332,6 +332,15 @@ def test_the_format_is_told_by_the_name_or_declared(tmp_path: Path) -> None:
     assert read_corpus(tmp_path, spec("corpus.txt", format="jsonl")).facts.size == 3
 
 
+def test_a_parquet_corpus_in_a_folder_with_the_marks_of_a_pattern(tmp_path: Path) -> None:
+    """A folder may be called `a[1] *`: the path is a path, and not a pattern over other files."""
+    folder = tmp_path / "a[1] *"
+    folder.mkdir()
+    write_parquet(tmp_path / "corpus.parquet", "FROM (VALUES ('1', 'one')) AS t(id, text)")
+    (tmp_path / "corpus.parquet").rename(folder / "corpus.parquet")
+    assert read_corpus(folder, spec("corpus.parquet", reference_column=None, groups=())).ids == ("1",)
+
+
 def test_parquet_that_is_damaged_or_holds_numbers_is_refused(tmp_path: Path) -> None:
     """A damaged file by name, a column of numbers by its type."""
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and then nothing")
