@@ -96,6 +96,16 @@ class Sink:
             yield row
 
 
+class Told:
+    """What a workload tells beside its predictions; empty until `prepare` and the pass fill it."""
+
+    def __init__(self) -> None:
+        """Start with nothing to tell."""
+        self.durations: dict[str, float] = {}
+        self.counts: dict[str, int] = {}
+        self.facts: dict[str, str] = {}
+
+
 class Workload(Protocol):
     """One way of doing a pass. A new object is made for each attempt, in the attempt's own process.
 

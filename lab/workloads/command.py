@@ -12,12 +12,12 @@ from typing import ClassVar
 from lab.errors import Fault, fault
 from lab.model.manifest import Variant
 from lab.store.files import inside
-from lab.workloads.base import Input, Job, Sink, WorkloadError, signal_name
+from lab.workloads.base import Input, Job, Sink, Told, WorkloadError, signal_name
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
-class Command:
+class Command(Told):
     """Runs the variant's `command`, its named places filled; the predictions it writes are jsonl with ids.
 
     Places: `{corpus}`, `{predictions}`, `{folder}` (absolute paths), `{seed}`, `{id_column}`, `{text_column}` and the
@@ -31,12 +31,6 @@ class Command:
     preload: ClassVar[tuple[str, ...]] = ()
     warms_up: ClassVar[bool] = False
     exports: ClassVar[bool] = True
-
-    def __init__(self) -> None:
-        """Start without a program; `prepare` finds it."""
-        self.durations: dict[str, float] = {}
-        self.counts: dict[str, int] = {}
-        self.facts: dict[str, str] = {}
 
     @classmethod
     def check(cls, variant: Variant, folder: Path) -> tuple[Fault, ...]:

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Final
 
 from lab.errors import Fault
 from lab.model.manifest import Variant
-from lab.workloads.base import Input, Job, Sink, WorkloadError
+from lab.workloads.base import Input, Job, Sink, Told, WorkloadError
 
 _WITH_SCORES: Final = 3
 
 
-class PythonFunction:
+class PythonFunction(Told):
     """Calls `function(inputs)` and takes what it yields: `(id, prediction)` or `(id, prediction, scores)`.
 
     The module is looked for in the campaign folder first. A function with a parameter `settings` is given the
@@ -28,12 +28,6 @@ class PythonFunction:
     preload: ClassVar[tuple[str, ...]] = ()
     warms_up: ClassVar[bool] = True
     exports: ClassVar[bool] = False
-
-    def __init__(self) -> None:
-        """Start without a function; `prepare` finds it."""
-        self.durations: dict[str, float] = {}
-        self.counts: dict[str, int] = {}
-        self.facts: dict[str, str] = {}
 
     @classmethod
     def check(cls, variant: Variant, folder: Path) -> tuple[Fault, ...]:  # noqa: ARG003  (the workloads' one signature)

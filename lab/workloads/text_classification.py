@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from lab.errors import Fault, LabError, fault
 from lab.model.manifest import Variant
 from lab.store.files import inside
-from lab.workloads.base import Input, Job, Sink, WorkloadError
+from lab.workloads.base import Input, Job, Sink, Told, WorkloadError
 from lab.workloads.batching import by_budget, by_length, in_order
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _NO_LIMIT = 1_000_000  # a tokenizer without a limit of its own says a number fa
 Encoded = Mapping[str, Sequence[int]]  # one input's numbers by name: input_ids, attention_mask ...
 
 
-class TextClassification:
+class TextClassification(Told):
     """Reads, tokenises, pads, runs the model, and brings label and scores of each input to the host."""
 
     name: ClassVar[str] = "text-classification"
@@ -50,12 +50,6 @@ class TextClassification:
     preload: ClassVar[tuple[str, ...]] = _LAZY
     warms_up: ClassVar[bool] = True
     exports: ClassVar[bool] = False
-
-    def __init__(self) -> None:
-        """Start without a model; `prepare` loads it."""
-        self.durations: dict[str, float] = {}
-        self.counts: dict[str, int] = {}
-        self.facts: dict[str, str] = {}
 
     @classmethod
     def check(cls, variant: Variant, folder: Path) -> tuple[Fault, ...]:
