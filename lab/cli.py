@@ -174,7 +174,8 @@ def bundle(
     """Pack the campaign as a BagIt bag."""
     from lab.screen.integrity import bundled
 
-    return bundled(pipeline.bundle(folder, out, with_corpus=with_corpus))
+    changed: list[Fault] = []
+    return bundled(pipeline.bundle(folder, out, with_corpus=with_corpus, notice=changed.append), changed)
 
 
 @_command("price")

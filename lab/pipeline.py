@@ -275,11 +275,22 @@ def verify(folder: Path, version: int | None = None) -> Verification:
     return compare(folder, version, author_notes(folder))
 
 
-def bundle(folder: Path, out: Path | None = None, *, with_corpus: bool = False) -> Bundle:
-    """Pack the campaign as a BagIt bag into `out`, by default NAME.zip in the current folder."""
+def bundle(
+    folder: Path,
+    out: Path | None = None,
+    *,
+    with_corpus: bool = False,
+    notice: Callable[[Fault], None] = lambda _fault: None,
+) -> Bundle:
+    """Pack the campaign as a BagIt bag into `out`, by default NAME.zip in the current folder.
+
+    `notice` takes each sealed value that was changed since: the bag is packed all the same.
+    """
     from lab.store.bundle import write_bundle
 
     campaign = load(folder)
+    for one in seal_faults(campaign):
+        notice(one)
     return write_bundle(folder, campaign, out or Path(f"{campaign.manifest.name}.zip"), with_corpus=with_corpus)
 
 

@@ -94,17 +94,32 @@ def unplanned_deliverables(campaign: Campaign) -> tuple[str, ...]:
 
 
 def expense_warnings(campaign: Campaign) -> Mapping[str, tuple[Reason, ...]]:
-    """Variant -> the other expenses stated for another variant and missing for it: totals would not compare."""
+    """Variant -> what is wrong with its other expenses.
+
+    One stated for another variant and missing for it (totals would not compare), or without its justification.
+    """
     everywhere = {one.item for one in campaign.expenses if one.variant is None}
     stated: dict[str, set[str]] = {}
     for one in campaign.expenses:
         if one.variant is not None and one.item not in everywhere:
             stated.setdefault(one.item, set()).add(one.variant)
     return {
-        variant.id: tuple(
-            reason("warning.expense_missing", item=item, variants=sorted(others))
-            for item, others in sorted(stated.items())
-            if variant.id not in others
+        variant.id: (
+            *(
+                reason("warning.expense_missing", item=item, variants=sorted(others))
+                for item, others in sorted(stated.items())
+                if variant.id not in others
+            ),
+            *(
+                reason("warning.expense_unjustified", item=item)
+                for item in sorted(
+                    {
+                        one.item
+                        for one in campaign.expenses
+                        if one.variant in (None, variant.id) and not one.justification
+                    }
+                )
+            ),
         )
         for variant in campaign.manifest.variants
     }

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from lab.model.attempt import COLUMNS, Record
 from lab.model.campaign import Campaign
 from lab.model.decision import Decision, Verdict
-from lab.model.evidence import Evidence
+from lab.model.evidence import Agreement, Confusion, Evidence
 from lab.report.document_plain import Json, Speech, plain, said, said_fault
 
+CELLS = 400  # of a confusion matrix, at most: free text would fill the document
 _NOT_JUDGED_HERE = ("corpus_accepted",)  # the verdict's word, which the verdict holds under another name
 
 
@@ -37,7 +38,7 @@ def _attempt(
         "excluded": attempt_id in excluded,
         "declared": record.declared,
         "verdict": _verdict(verdict, speech) if verdict else None,
-        "evidence": _evidence(evidence) if evidence else None,
+        "evidence": _evidence(evidence, verdict.agreement if verdict else None) if evidence else None,
         "evidence_fault": said_fault(fault, speech) if fault else None,
         "ended_because": said(details.ended_because, speech) if details.ended_because else None,
         "missing": dict(sorted(details.missing.items())),
@@ -71,7 +72,7 @@ def _verdict(verdict: Verdict, speech: Speech) -> Json:
     }
 
 
-def _evidence(evidence: Evidence) -> Json:
+def _evidence(evidence: Evidence, agreement: Agreement | None) -> Json:
     return {
         "expected": evidence.expected,
         "observed": evidence.observed,
@@ -87,4 +88,32 @@ def _evidence(evidence: Evidence) -> Json:
         "bad_labels": list(evidence.bad_labels),
         "without_reference": evidence.without_reference,
         "altered": evidence.altered,
+        "bad_lines": [{"line": line, "why": why} for line, why in evidence.bad_lines],
+        **_confusion(evidence.confusion),
+        "agreement": _agreement(agreement) if agreement else None,
+    }
+
+
+def _agreement(agreement: Agreement) -> Json:
+    """How the predictions compare with those of the reference run; the reference is its prediction here."""
+    largest = agreement.largest_distance
+    return {
+        "run": agreement.run,
+        "differing": agreement.differing,
+        "first_differing": list(agreement.first_differing),
+        "largest_distance": None if largest is None else float(largest),
+        **_confusion(agreement.confusion),
+    }
+
+
+def _confusion(counted: Confusion) -> Json:
+    """The cells that are not empty, by reference and prediction: all, or the largest and how many are left out."""
+    cells = sorted(counted.items(), key=lambda cell: (-cell[1], cell[0]))
+    kept = sorted(cells[:CELLS])
+    return {
+        "confusion": [
+            {"reference": reference, "prediction": prediction, "inputs": inputs}
+            for (reference, prediction), inputs in kept
+        ],
+        "confusion_left_out": len(cells) - len(kept),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, fields
 
+from lab.calcul_forfaits import cents
 from lab.model.campaign import Campaign
 from lab.model.catalogue import Offer, Window
 from lab.model.decision import (
@@ -68,8 +69,12 @@ def exclusions(answer: Decision, speech: Speech) -> list[Json]:
 def offer(found: Offer) -> Json:
     """A row of the catalogue; its price is of a whole lot (of an hour of it, in an hourly one) and not rounded."""
     row = {column.name: plain(getattr(found, column.name)) for column in fields(found)}
-    return {**row, "price": str(found.price), "memory_gib_per_card": hours(found.memory_gib_per_card),
-            "minimum_hours": hours(found.minimum_hours)}  # fmt: skip
+    return {
+        **row,
+        "price": str(cents(found.price) if found.days else found.price),
+        "memory_gib_per_card": hours(found.memory_gib_per_card),
+        "minimum_hours": hours(found.minimum_hours),
+    }
 
 
 def _example(variant: VariantDecision) -> bool:

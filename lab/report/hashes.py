@@ -11,6 +11,7 @@ from lab.errors import InvalidInputError
 from lab.model.attempt import COLUMNS
 from lab.model.campaign import Campaign
 from lab.report.document_plain import Json
+from lab.report.renderer import renderer
 from lab.store.canonical import plain, readable_json
 from lab.store.files import inside, read_json
 from lab.store.lines import read_lines
@@ -25,7 +26,8 @@ _DECLARED = tuple(column.name for column in COLUMNS if column.owner == "declared
 def of_version(folder: Path, document: Json, files: Mapping[str, bytes], declared: Mapping[str, str]) -> bytes:
     """`report/v<N>/hashes.json`.
 
-    `files`: name -> sha256 of each other file of the version. `lines`: input -> short fingerprints of its lines
+    `renderer`: of `lab.report.renderer`, by which pages can be made again and compared. `files`: name -> sha256 of each
+    other file of the version. `lines`: input -> short fingerprints of its lines
     (`lab.store.lines`), which name a changed line later; `declared`: what manifest and workbook said, by name.
 
     Args:
@@ -44,7 +46,8 @@ def of_version(folder: Path, document: Json, files: Mapping[str, bytes], declare
         if found is not None:
             lines[path] = asdict(found)
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
-    return readable_json({"schema": SCHEMA, "files": hashes, "lines": lines, "declared": dict(declared)})
+    made = {"schema": SCHEMA, "renderer": renderer(), "files": hashes}
+    return readable_json({**made, "lines": lines, "declared": dict(declared)})
 
 
 def of_shared(files: Mapping[str, bytes], earlier: Mapping[str, str]) -> bytes:
@@ -64,6 +67,15 @@ def recorded_files(path: Path) -> dict[str, str]:
     except (InvalidInputError, KeyError, TypeError):
         return {}
     return {str(name): str(digest) for name, digest in found.items()} if isinstance(found, dict) else {}
+
+
+def recorded_renderer(path: Path) -> str | None:
+    """The fingerprint of what the pages beside a `hashes.json` were made with; None where it holds none."""
+    try:
+        found = read_json(path)["renderer"]
+    except (InvalidInputError, KeyError, TypeError):
+        return None
+    return found if isinstance(found, str) else None
 
 
 def declared_values(campaign: Campaign) -> dict[str, str]:

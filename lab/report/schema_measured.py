@@ -7,6 +7,7 @@ from typing import get_args
 
 from lab.model.attempt import COLUMNS, VERDICTS, Column, DeviceMemory
 from lab.model.decision import BlockedBy, Control
+from lab.report.document_attempts import CELLS
 from lab.report.document_measured import COUNTERS, PHASES
 from lab.report.document_plain import Json
 from lab.report.schema_parts import (
@@ -130,6 +131,23 @@ _SUBGROUP: Json = {
     "threshold": maybe(NUMBER),
     "inputs": COUNT,
 }
+_CONFUSION: Json = {
+    "confusion": several(
+        record({"reference": TEXT, "prediction": TEXT, "inputs": COUNT}),
+        f"cells that are not empty, by reference and prediction; of more than {CELLS}, the largest",
+    ),
+    "confusion_left_out": {**COUNT, "description": "how many further cells there are"},
+}
+_AGREEMENT = record(
+    {
+        "run": TEXT,
+        "differing": COUNT,
+        "first_differing": several(TEXT),
+        "largest_distance": maybe(NUMBER),
+        **_CONFUSION,
+    },
+    "with the predictions of the reference run, which stand as the reference",
+)
 _DEVICE: Json = {one.name: maybe(BYTES if one.name in COUNTERS else TEXT) for one in fields(DeviceMemory)}
 ATTEMPT = record(
     {
@@ -147,6 +165,9 @@ ATTEMPT = record(
                     **dict.fromkeys(_EVIDENCE_LISTS, several(TEXT)),
                     "near_matches": several(several(TEXT)),
                     "altered": maybe(YES_NO),
+                    "bad_lines": several(record({"line": COUNT, "why": TEXT}), "the first lines that cannot be read"),
+                    **_CONFUSION,
+                    "agreement": maybe(_AGREEMENT),
                 }
             )
         ),

@@ -46,7 +46,8 @@ _LIVE = (
 _SHARED = (
     "price.card", "price.cards", "price.source", "price.example-price", "place.line", "place.fault",
     "fault.price-encoding", "fault.price-row", "fault.price-delimiter", "fault.price-columns", "fault.price-cell",
-    "fault.price-twice", "fault.price-encoding.do", "fault.price-row.do", "fault.price-delimiter.do",
+    "fault.price-twice", "fault.price-empty", "fault.price-empty.do",
+    "fault.price-encoding.do", "fault.price-row.do", "fault.price-delimiter.do",
     "fault.price-columns.do", "fault.price-cell.do", "fault.price-twice.do",
 )  # fmt: skip
 

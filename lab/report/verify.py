@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from lab.model.reason import Reason, reason
 from lab.report.changes import changes
 from lab.report.document import build
 from lab.report.document_plain import Json, plain
-from lab.report.hashes import HASHES, declared_values, recorded_files
-from lab.report.versions import published_content, read_version, version_numbers
+from lab.report.hashes import HASHES, declared_values, recorded_files, recorded_renderer
+from lab.report.render import read_assets
+from lab.report.renderer import renderer
+from lab.report.versions import published_content, read_version, version_numbers, version_pages
 from lab.store.campaign import WORKBOOK, read_campaign
 from lab.store.files import inside, read_json, sha256_file
 from lab.store.lines import Lines, changed_lines
@@ -88,12 +91,19 @@ def verify(folder: Path, version: int | None, notes: Mapping[str, str]) -> Verif
     found = Verification(version or numbers[-1])
     _check_report(report, found)
     shown = f"report/v{found.version}/decision.json"
-    try:
-        _compare(folder, read_version(report, found.version), notes, found)
-    except InvalidInputError as error:
-        found.faults += error.faults
-    except (KeyError, TypeError, AttributeError, ValueError):  # readable, and not what a report writes
-        found.faults.append(fault("verify-not-one", file=shown))
+    checks: tuple[Callable[[], None], ...] = (
+        lambda: _check_pages(report, found),
+        lambda: _compare(folder, read_version(report, found.version), notes, found),
+    )
+    for check in checks:
+        said: tuple[Fault, ...] = ()
+        try:
+            check()
+        except InvalidInputError as error:
+            said = error.faults
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError):  # not what a report writes
+            said = (fault("verify-not-one", file=shown),)
+        found.faults += [one for one in said if one not in found.faults]
     return found
 
 
@@ -120,7 +130,7 @@ def _check_report(report: Path, found: Verification) -> None:
     for folder, recorded in folders:
         shown = folder.relative_to(report.parent).as_posix()
         if not recorded:
-            found.notes.append(reason("verify.no_hashes", path=f"{shown}/{HASHES}"))
+            found.differences.append(reason("verify.no_hashes", path=f"{shown}/{HASHES}"))
         for path, digest in recorded.items():
             found.files += 1
             found.differences += _file(report.parent, f"{shown}/{path}", digest)
@@ -128,6 +138,24 @@ def _check_report(report: Path, found: Verification) -> None:
     strangers = sorted({one.relative_to(report / name).as_posix() for one in present} - set(folders[0][1]))
     if folders[0][1]:
         found.differences += [reason("verify.file.added", path=f"report/{name}/{one}") for one in strangers]
+
+
+def _check_pages(report: Path, found: Verification) -> None:
+    """The version's pages made again from its `decision.json`: a page rewritten with its fingerprint is found too.
+
+    Only by the very product that made them; another may write the same document in other words.
+    """
+    name = f"v{found.version}"
+    recorded, made_by = recorded_files(report / name / HASHES), recorded_renderer(report / name / HASHES)
+    if not recorded or any(_file(report / name, "decision.json", recorded.get("decision.json", ""))):
+        return  # said already
+    if made_by != renderer():
+        found.notes.append(reason("verify.pages_not_made_again", path=f"report/{name}"))
+        return
+    for path, data in version_pages(read_version(report, found.version), read_assets()).items():
+        digest = hashlib.sha256(data).hexdigest()
+        if digest != recorded.get(path) or not (report / name / path).is_file():
+            found.differences += _file(report.parent, f"report/{name}/{path}", digest)
 
 
 def _file(folder: Path, path: str, digest: str) -> Iterator[Reason]:

@@ -125,14 +125,7 @@ def _write_version(folder: Path, document: Json, assets: Assets, declared: Mappi
     """Build the version in a folder of its own, then give it its name at once."""
     report, name = folder / "report", f"v{document['report_version']}"
     building = report / f".{name}.new"
-    files = {"decision.json": readable_json(document)}
-    for language in LANGUAGES:
-        view = note(document, language)
-        page = note_page(view, switches(language, "{}.html"), assets, "../assets/", f"../index.{language}.html")
-        files[f"{language}.html"] = _bytes(page)
-        files[f"decision-note.{language}.html"] = _bytes(standalone_note(view, (), assets))
-    # Opening the folder shows the campaign's own language, with the switch to the others on the page.
-    files["index.html"] = files[f"{document['language']}.html"]
+    files = {"decision.json": readable_json(document), **version_pages(document, assets)}
     files[HASHES] = of_version(folder, document, files, declared)
     with writing(report / name):
         shutil.rmtree(building, ignore_errors=True)  # what a run that died has left
@@ -140,6 +133,19 @@ def _write_version(folder: Path, document: Json, assets: Assets, declared: Mappi
         for file, data in files.items():
             write_atomically(building / file, data)
         building.rename(report / name)
+
+
+def version_pages(document: Json, assets: Assets) -> dict[str, bytes]:
+    """File name -> content of the pages of a version, from its document alone."""
+    files = {}
+    for language in LANGUAGES:
+        view = note(document, language)
+        page = note_page(view, switches(language, "{}.html"), assets, "../assets/", f"../index.{language}.html")
+        files[f"{language}.html"] = _bytes(page)
+        files[f"decision-note.{language}.html"] = _bytes(standalone_note(view, (), assets))
+    # Opening the folder shows the campaign's own language, with the switch to the others on the page.
+    files["index.html"] = files[f"{document['language']}.html"]
+    return files
 
 
 def _write_index(report: Path, documents: Sequence[Json], assets: Assets) -> None:

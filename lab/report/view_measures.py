@@ -9,6 +9,7 @@ from lab.report.charts import charts_of
 from lab.report.charts.durations import counts, lost_word
 from lab.report.document_measured import COUNTERS, PHASES
 from lab.report.document_plain import DASH, Json
+from lab.report.view_confusions import confusions
 from lab.report.words import Words
 
 
@@ -27,7 +28,7 @@ def durations(document: Json, words: Words) -> Section:
 
 
 def quality(document: Json, words: Words) -> Section:
-    """The metric against its threshold and tolerance, then the subgroups."""
+    """The metric against its threshold and tolerance, then the subgroups, then the confusion matrices."""
     numeric = ("assessed", "metric_median", "metric_lowest", "metric_highest", "threshold", "delta", "tolerance")
     columns = (
         *_where(document, words),
@@ -63,6 +64,7 @@ def quality(document: Json, words: Words) -> Section:
             ),
         )
         blocks.append(Table("subgroups", words.text("subgroups.caption"), columns, subgroups))
+    blocks += confusions(document, words)
     return Section("quality", words.text("quality.title"), words.text("quality.intro"), tuple(blocks))
 
 

@@ -121,7 +121,8 @@ def judged(judgement: Judgement) -> Shown:
     changed = seal_faults(judgement.campaign)
 
     def text(words: Messages) -> str:
-        lines = [_summary_line(summary, words) for summary in summaries]
+        several = len({summary.seed for summary in summaries}) > 1
+        lines = [_summary_line(summary, words, several_seeds=several) for summary in summaries]
         lines += ["", *(answer_lines(decision, words))]
         lines += [words.fault(one) for one in (*changed, *judgement.evidence)]
         if judgement.fault:
@@ -147,10 +148,10 @@ def answer_lines(decision: Decision, words: Messages) -> list[str]:
     return lines
 
 
-def _summary_line(summary: Summary, words: Messages) -> str:
+def _summary_line(summary: Summary, words: Messages, *, several_seeds: bool) -> str:
     facts = {
         "variant": summary.variant,
-        "corpus": summary.corpus,
+        "corpus": f"{summary.corpus} (seed={summary.seed})" if several_seeds else summary.corpus,
         "attempts": summary.attempts,
         "accepted": summary.accepted,
         "rejected": summary.rejected,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lab.analysis.sealing import broken_terms
@@ -11,6 +11,7 @@ from lab.model.reason import Reason
 from lab.screen.answers import FOUND, Shown, fault_facts, reason_data, reason_text
 
 if TYPE_CHECKING:
+    from lab.errors import Fault
     from lab.model.campaign import Seal
     from lab.report.verify import Verification
     from lab.store.bundle import Bundle
@@ -94,14 +95,20 @@ def _shown(value: object) -> object:
     return f"{str(value)[:_SHORT]}…" if whole else value
 
 
-def bundled(bundle: Bundle) -> Shown:
-    """After `lab bundle`: where the bag is, how many files it holds, and whether the corpus is left out."""
-    data = {"path": str(bundle.path), "files": list(bundle.files), "left_out": list(bundle.left_out)}
+def bundled(bundle: Bundle, changed: Sequence[Fault] = ()) -> Shown:
+    """After `lab bundle`: where the bag is, its files, a corpus left out, and sealed values that were changed since."""
+    data = {
+        "path": str(bundle.path),
+        "files": list(bundle.files),
+        "left_out": list(bundle.left_out),
+        "seal_changes": [fault_facts(one) for one in changed],
+    }
 
     def text(words: Messages) -> str:
         lines = [words.count("screen.bundled", len(bundle.files), path=str(bundle.path))]
         if bundle.left_out:
             lines.append(words.text("screen.bundled.left_out", paths=list(bundle.left_out)))
+        lines += [words.fault(one) for one in changed]
         return "\n".join(lines)
 
     return Shown(0, data, text)

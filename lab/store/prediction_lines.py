@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,6 +77,7 @@ def read_line(number: int, raw: bytes) -> Line | None:
     """One line of JSON with its line end, if it has one; None when it holds nothing.
 
     A line with an id is observed even when its prediction cannot be read: the ids are one control, the format another.
+    A prediction that is a JSON number is the text that it is written as.
     """
     if not raw.strip():
         return None
@@ -87,6 +89,8 @@ def read_line(number: int, raw: bytes) -> Line | None:
     if "prediction" not in found:
         return Line(number, one, None, "predictions-no-prediction")
     prediction = found["prediction"]
+    if _is_number(prediction):
+        prediction = _as_written(raw)
     if not _is_text(prediction):
         return Line(number, one, None, "predictions-prediction-not-text")
     return Line(number, one, str(prediction), None, found.get("scores"))
@@ -107,6 +111,18 @@ def _parsed(raw: bytes) -> dict[str, object]:
     if not _is_text(found["id"]):
         raise _BadLineError("predictions-id-not-text")
     return found
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is a JSON number; true and false are none, nor are NaN and what a float holds as infinite."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _as_written(raw: bytes) -> object:
+    """The number that is the prediction of a line, as the text that the file holds: `1.50` is not `1.5`."""
+    return json.loads(raw.decode("utf-8"), parse_int=str, parse_float=str)["prediction"]
 
 
 def _is_text(value: object) -> bool:

@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import CheckFoundError, InvalidInputError, UsageProblemError, fault
+from lab.metrics.own import module_file
 from lab.model.attempt import Record
 from lab.model.campaign import Amendment, Campaign, Change, CorpusFacts, KnownAttempt, Seal
 from lab.model.manifest import CorpusSpec, Manifest
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, Protocol, SubgroupThreshold
 from lab.store.canonical import canonical_json, plain, readable_json, sha256_text
 from lab.store.corpus import iter_inputs
-from lab.store.files import read_json, write_atomically
+from lab.store.files import read_json, sha256_file, write_atomically
 
 SEAL = "seal.json"
 SCHEMA = 1
+FUNCTION = "function_sha256"  # of a metric of the user's own: its file
 TEXTS = "texts_sha256"  # of a corpus: its texts alone, whatever their order, ids and references
 
 _TEXTS_OF_A_SEAL = ("fingerprint", "sealed_at")
@@ -32,8 +34,9 @@ def take_seal(
 ) -> Seal:
     """Write `seal.json`: fingerprint, moment, and every sealed value in clear.
 
-    The seal covers the canonical JSON of manifest, corpora, tuning sets and every protocol field except `author`,
-    `decided_on` and `notes` (the product's method, section 4). A seal that holds is returned as it is.
+    The seal covers the canonical JSON of manifest, corpora, tuning sets, the files of own metrics and every protocol
+    field except `author`, `decided_on` and `notes` (the product's method, section 4). A seal that holds is returned
+    as it is.
 
     Raises:
         CheckFoundError: a seal exists and what it covers has changed since.
@@ -106,7 +109,7 @@ def read_seal(folder: Path, manifest: Manifest, protocol: Protocol, corpora: Map
     if not path.exists():
         return None
     value = _read(path)
-    now = sealed_values(manifest, protocol, corpora)
+    now = {**sealed_values(manifest, protocol, corpora), **_metrics(folder, manifest)}
     return _seal(value, _changes(_without_texts(value["sealed"]), now))
 
 
@@ -185,10 +188,17 @@ def _sealed_now(
     folder: Path, manifest: Manifest, protocol: Protocol, corpora: Mapping[str, CorpusFacts]
 ) -> dict[str, Any]:
     """What is sealed, and of each corpus the fingerprint of its texts: a corpus put in another order is no new one."""
-    sealed = sealed_values(manifest, protocol, corpora)
+    sealed = {**sealed_values(manifest, protocol, corpora), **_metrics(folder, manifest)}
     for spec in manifest.corpora:
         sealed["corpora"][spec.id][TEXTS] = _texts(folder, spec)
     return sealed
+
+
+def _metrics(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    """Under `metrics`, the sha256 of the file behind each metric of the user's own; a file not there is left out."""
+    paths = {name: folder / module_file(spec) for name, spec in sorted(manifest.metrics.items())}
+    found = {name: {FUNCTION: sha256_file(path)} for name, path in paths.items() if path.is_file()}
+    return {"metrics": found} if found else {}
 
 
 def _texts(folder: Path, spec: CorpusSpec) -> str:

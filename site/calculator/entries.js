@@ -31,7 +31,8 @@
 
   function count(name) {
     const text = entered(name, COUNT, "wrong.count", { wanted: "2" });
-    return text === null ? 1n : text === undefined ? undefined : BigInt(text);
+    if (text === null) { show(name, say("wrong.count", { wanted: "2" })); }
+    return text === null || text === undefined ? undefined : BigInt(text);
   }
 
   /* A moment as text for `between`: null when empty, undefined when it is not whole. */

@@ -80,7 +80,9 @@
     const named = rows.slice(1).map(([line, cells]) => [
       `line ${line}`, Object.fromEntries(cells.map((text, place) => [header[place], text])),
     ]);
-    return offersFromRows(named, rules);
+    const offers = offersFromRows(named, rules);
+    if (!offers.length) { refuse("price-empty", null); }
+    return offers;
   }
 
   /* Lots and periods 1 or more. Price x lots x periods; a lot's cards are in its price. */

@@ -109,10 +109,10 @@ def test_margins_are_shown_for_the_chosen_variant() -> None:
 def test_an_expense_stated_for_one_variant_only_is_a_warning() -> None:
     """The totals would not compare; one for all variants, or for each, is fine."""
     expenses = (
-        Expense("storage", "a", Decimal(5), "USD"),
-        Expense("transfer", None, Decimal(5), "USD"),
-        Expense("help", "a", Decimal(1), "USD"),
-        Expense("help", "b", Decimal(1), "USD"),
+        Expense("storage", "a", Decimal(5), "USD", "kept between passes"),
+        Expense("transfer", None, Decimal(5), "USD", "corpus and results"),
+        Expense("help", "a", Decimal(1), "USD", "an hour"),
+        Expense("help", "b", Decimal(1), "USD", "an hour"),
     )
     decision = decide(campaign([*passes("a", FIVE), *passes("b", FIVE)], expenses=expenses))
     assert decision.variants[0].warnings == ()
@@ -177,6 +177,14 @@ def test_rocm_without_a_stated_source_is_a_warning() -> None:
     stated = given.manifest.variants[0].model_copy(update=checked)
     manifest = given.manifest.model_copy(update={"variants": (stated,)})
     assert decide(replace(given, manifest=manifest)).variants[0].warnings == ()
+
+
+def test_an_expense_without_its_justification_is_a_warning() -> None:
+    """It is named at each variant it is stated for."""
+    expenses = (Expense("storage", "a", Decimal(5), "USD"), Expense("transfer", None, Decimal(5), "USD", "results"))
+    decision = decide(campaign([*passes("a", FIVE), *passes("b", FIVE)], expenses=expenses))
+    found = {one.id: [warning.key for warning in one.warnings] for one in decision.variants}
+    assert found == {"a": ["warning.expense_unjustified"], "b": ["warning.expense_missing"]}
 
 
 def test_a_slower_variant_is_no_longer_a_candidate() -> None:

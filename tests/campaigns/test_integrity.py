@@ -21,7 +21,9 @@ from small_campaign import fill_protocol
 from lab.cli import main
 from lab.messages import LANGUAGES
 from lab.model.protocol import Protocol
+from lab.report.renderer import renderer
 from lab.store.attempts import read_records
+from lab.store.files import sha256_file
 from lab.store.manifest import read_manifest
 from lab.store.workbook import WorkbookContent, write_workbook
 
@@ -42,20 +44,6 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def campaign(reported: Path, tmp_path: Path) -> Path:
     """A copy of it, to be changed."""
     return shutil.copytree(reported, tmp_path / "campaign")
-
-
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    """Run a command: its exit code, and all it printed."""
-
-    def run(*argv: object) -> Said:
-        capsys.readouterr()
-        code = main([str(one) for one in argv])
-        found = capsys.readouterr()
-        assert "Unexpected" not in found.err
-        return code, found.out + found.err
-
-    return run
 
 
 def replaced(path: Path, old: str, new: str) -> None:
@@ -82,8 +70,9 @@ def test_a_threshold_lowered_after_the_fact_is_named_by_every_command(
 ) -> None:
     """Old value and new, before it is amended."""
     fill_protocol(campaign / "campaign.xlsx", {"threshold": 0.5})
-    for command in ("check", "status", "judge", "report", "seal", "run", "verify"):
-        _, text = said(command, campaign)
+    for command in ("check", "status", "judge", "report", "seal", "run", "verify", "bundle"):
+        out = ("--out", campaign.parent / "out.zip") if command == "bundle" else ()
+        _, text = said(command, campaign, *out)
         assert "protocol.threshold" in text, command
         assert "0.75" in text, command
         assert "0.5" in text, command
@@ -282,6 +271,10 @@ CHANGES: dict[str, tuple[Callable[[Path], None], tuple[str, ...]]] = {
         lambda folder: [(folder / "report" / "v1" / one).unlink() for one in ("hashes.json", "it.html")],
         ("report/v1/hashes.json is missing",),
     ),
+    "hashes damaged": (
+        lambda folder: (folder / "report" / "v1" / "hashes.json").write_text('{"schema": 1}'),
+        ("report/v1/hashes.json is missing or damaged",),
+    ),
 }  # fmt: skip
 
 
@@ -291,14 +284,30 @@ def test_what_was_changed_is_named(campaign: Path, said: Callable[..., Said], ch
     alter, wanted = CHANGES[change]
     alter(campaign)
     code, text = said("verify", campaign)
-    if change == "hashes taken away":
-        assert code == 0  # nothing can be said of the pages, and that is said
-    else:
-        assert code == 1, text
+    assert code == 1, text
     for part in wanted:
         assert part in text
     for language in LANGUAGES:
         assert said("verify", campaign, "--lang", language)[0] == code
+
+
+def test_a_page_rewritten_with_its_fingerprint_is_named(campaign: Path, said: Callable[..., Said]) -> None:
+    """Made again from `decision.json`; pages that another product made cannot be, which is said."""
+    version = campaign / "report" / "v1"
+    before = sha256_file(version / "en.html")
+    replaced(version / "en.html", "package", "hourly")
+    hashes = json.loads((version / "hashes.json").read_text(encoding="utf-8"))
+    assert before == hashes["files"]["en.html"]
+    files = {**hashes["files"], "en.html": sha256_file(version / "en.html")}
+    hashes = {**hashes, "files": files, "renderer": renderer()}
+    (version / "hashes.json").write_text(json.dumps(hashes), encoding="utf-8")
+    code, text = said("verify", campaign)
+    assert code == 1, text
+    assert "report/v1/en.html was changed" in text
+    assert "report/v1/it.html" not in text
+    (version / "hashes.json").write_text(json.dumps({**hashes, "renderer": "0" * 64}), encoding="utf-8")
+    code, text = said("verify", campaign)
+    assert (code, "The pages of report/v1 were made by another version" in text) == (0, True)
 
 
 def test_an_earlier_version_can_be_verified(campaign: Path, said: Callable[..., Said]) -> None:

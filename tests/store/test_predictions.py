@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -99,14 +100,17 @@ def test_the_counts_are_those_of_the_definition(tmp_path: Path, data: st.DataObj
     ids = data.draw(st.lists(st.sampled_from("abcdefg"), min_size=1, unique=True))
     references = data.draw(st.lists(st.sampled_from(["x", "y", None]), min_size=len(ids), max_size=len(ids)))
     rows = data.draw(
-        st.lists(st.tuples(st.sampled_from("abcdefghi"), st.sampled_from(["x", "y", "z", 3])), max_size=12)
+        st.lists(
+            st.tuples(st.sampled_from("abcdefghi"), st.sampled_from(["x", "y", "z", 3, 2.5, True, None])), max_size=12
+        )
     )
     if not any(references):
         references[0] = "x"
     corpus = corpus_of(tmp_path, ids, references)
     found = examined(tmp_path, corpus, [{"id": one, "prediction": value} for one, value in rows], {"x", "y"})
     seen = Counter(one for one, _ in rows)
-    single = {one: value for one, value in rows if seen[one] == 1 and isinstance(value, str)}
+    read = [None if value is None or value is True else str(value) for _, value in rows]
+    single = {one: value for (one, _), value in zip(rows, read, strict=True) if seen[one] == 1 and value is not None}
     pairs = {
         one: (reference, single[one])
         for one, reference in zip(ids, references, strict=True)
@@ -117,8 +121,8 @@ def test_the_counts_are_those_of_the_definition(tmp_path: Path, data: st.DataObj
     assert found.duplicates == sum(count - 1 for count in seen.values())
     assert found.missing == len(set(ids) - set(seen))
     assert found.unexpected == len(set(seen) - set(ids))
-    assert found.bad_line_count == sum(value == 3 for _, value in rows)
-    assert found.bad_label_count == sum(value == "z" for _, value in rows)
+    assert found.bad_line_count == read.count(None)
+    assert found.bad_label_count == sum(value in ("z", "3", "2.5") for value in read)
     assert found.without_reference == references.count(None)
     assert dict(found.confusion) == dict(Counter(pairs.values()))
     for place, side in enumerate(("even", "odd")):
@@ -189,7 +193,10 @@ def test_only_the_first_examples_are_kept(tmp_path: Path) -> None:
         ('{"id": 2, "prediction": "a"}', "predictions-id-not-text", 1),
         ('{"id": "\\ud83d", "prediction": "a"}', "predictions-id-not-text", 1),
         ('{"id": "2"}', "predictions-no-prediction", 2),
-        ('{"id": "2", "prediction": 3}', "predictions-prediction-not-text", 2),
+        ('{"id": "2", "prediction": NaN}', "predictions-prediction-not-text", 2),
+        ('{"id": "2", "prediction": -Infinity}', "predictions-prediction-not-text", 2),
+        ('{"id": "2", "prediction": 1e999}', "predictions-prediction-not-text", 2),
+        ('{"id": "2", "prediction": [3]}', "predictions-prediction-not-text", 2),
         ('{"id": "2", "prediction": true}', "predictions-prediction-not-text", 2),
         ('{"id": "2", "prediction": null}', "predictions-prediction-not-text", 2),
     ],
@@ -229,6 +236,28 @@ def test_a_label_that_looks_like_something_else_is_text(tmp_path: Path, label: s
     found = examined(tmp_path, corpus, predictions(["1", "2"], label), {label})
     assert (found.bad_line_count, found.bad_label_count) == (0, 0)
     assert (label, label) in found.confusion or not label
+
+
+@pytest.mark.parametrize("written", ["3", "-0", "2.50", "1e-3", "1E5", "123456789012345678", "0.1234567890123456789"])
+@pytest.mark.parametrize("more", ["", ', "scores": {"a": 0.5}'])
+def test_a_number_is_the_text_that_it_is_written_as(tmp_path: Path, written: str, more: str) -> None:
+    """No digit is lost or added on the way through a float, and its distance is counted."""
+    corpus = corpus_of(tmp_path, ["1", "2"], [written, "3.5"])
+    lines = f'{{"id": "1", "prediction": {written}{more}}}\n{{"id": "2", "prediction": "3"{more}}}\n'
+    found = examined(tmp_path, corpus, lines, {written, "3"})
+    assert (found.bad_line_count, found.bad_label_count) == (0, 0)
+    assert dict(found.confusion) == {(written, written): 1, ("3.5", "3"): 1}
+    path = tmp_path / "predictions.jsonl"
+    for large in (0, path.stat().st_size + 1):
+        distances = examine(path, corpus, None, None, distances=True, large=large).distances
+        assert (distances.inputs, distances.not_numbers, distances.total) == (2, 0, Decimal("0.5"))
+
+
+def test_a_whole_number_of_any_length_is_text(tmp_path: Path) -> None:
+    """One that no float can hold too: as a label it is compared digit by digit."""
+    written = "9" * 400
+    found = examined(tmp_path, corpus_of(tmp_path, ["1"], [written]), f'{{"id": "1", "prediction": {written}}}\n')
+    assert dict(found.confusion) == {(written, written): 1}
 
 
 def test_predictions_outside_the_label_set_are_counted_and_kept(tmp_path: Path) -> None:

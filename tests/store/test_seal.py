@@ -18,6 +18,7 @@ from lab.model.attempt import Attempt, Record
 from lab.model.campaign import Campaign, Change, CorpusFacts, KnownAttempt, Seal
 from lab.model.manifest import Manifest
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, Protocol, SubgroupThreshold
+from lab.store.files import sha256_file
 from lab.store.manifest import read_manifest
 from lab.store.seal import amend_seal, read_seal, sealed_values, take_seal
 
@@ -257,6 +258,22 @@ def test_going_back_is_an_amendment_too(tmp_path: Path) -> None:
     assert third.sealed == first.sealed
     assert len({first.fingerprint, second.fingerprint, third.fingerprint}) == 3
     assert [one.fingerprint for one in third.amendments] == [first.fingerprint, second.fingerprint]
+
+
+def test_the_file_of_an_own_metric_is_sealed(tmp_path: Path) -> None:
+    """Its sha256 under the metric's name: another file, or none any more, is a change, old value and new."""
+    path = tmp_path / "my" / "metrics.py"
+    path.parent.mkdir()
+    path.write_text("def cost(confusion):\n    return 1\n", encoding="utf-8")
+    own = '[metrics.cost]\nfunction = "my.metrics:cost"\n'
+    name, before = "metrics.cost.function_sha256", sha256_file(path)
+    declared = manifest(tmp_path, VARIANT, own)
+    assert take_seal(tmp_path, declared, PROTOCOL, CORPORA, NOW).sealed[name] == before
+    assert changes(tmp_path, declared) == ()
+    path.write_text("def cost(confusion):\n    return 0\n", encoding="utf-8")
+    assert changes(tmp_path, declared) == (Change(name, before, sha256_file(path)),)
+    path.unlink()
+    assert changes(tmp_path, declared) == (Change(name, before, None),)
 
 
 def test_what_cannot_be_amended_is_wrong_usage(tmp_path: Path) -> None:
