@@ -9,9 +9,9 @@ from pathlib import Path
 from lab.errors import CheckFoundError, Fault, InvalidInputError, fault
 from lab.messages import DASH
 from lab.model.campaign import Campaign
+from lab.model.names import WORKBOOK
 from lab.model.reason import Reason, reason
 
-_WORKBOOK = "campaign.xlsx"
 # The gates that what people declare decides: known before anything is measured.
 _DECLARED = ("price", "calendar", "deadline", "budget")
 
@@ -70,7 +70,7 @@ def term_faults(campaign: Campaign) -> tuple[Fault, ...]:
     from lab.store.workbook import missing_fields
 
     found = [
-        fault("protocol-field-missing", file=_WORKBOOK, place=_cell(campaign, spec.name), field=spec.name)
+        fault("protocol-field-missing", file=WORKBOOK, place=_cell(campaign, spec.name), field=spec.name)
         for spec in missing_fields(campaign.protocol)
     ]
     for one in campaign.protocol.subgroup_thresholds:
@@ -78,7 +78,7 @@ def term_faults(campaign: Campaign) -> tuple[Fault, ...]:
         if one.value not in known:
             facts = {"group": one.group, "found": one.value, "known": known}
             place = _cell(campaign, "subgroup_thresholds")
-            found.append(fault("protocol-subgroup-value", file=_WORKBOOK, place=place, **facts))
+            found.append(fault("protocol-subgroup-value", file=WORKBOOK, place=place, **facts))
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from lab.checks import evidence_faults, ready, seal_faults, term_faults
 from lab.errors import Fault, InvalidInputError, UsageProblemError, fault
 from lab.messages import LANGUAGES
 from lab.model.attempt import COLUMNS, FAILURES, Record, Slot
+from lab.model.names import MANIFEST, WORKBOOK
 
 if TYPE_CHECKING:  # slow to import, and most commands never need them
     from lab.measure.events import Event
@@ -23,8 +24,6 @@ if TYPE_CHECKING:  # slow to import, and most commands never need them
     from lab.report.versions import Published
     from lab.store.bundle import Bundle
 
-MANIFEST = "manifest.toml"
-WORKBOOK = "campaign.xlsx"
 JUDGED = tuple(column.name for column in COLUMNS if column.owner == "judged")
 
 

@@ -16,6 +16,7 @@ from lab.demo import baseline, corpus
 from lab.errors import Fault, UsageProblemError, fault
 from lab.messages import LANGUAGES, Messages, messages
 from lab.model.catalogue import CalendarTask, Deliverable, Offer, PackageChoice
+from lab.model.names import MANIFEST, WORKBOOK
 from lab.model.protocol import Protocol, SubgroupThreshold
 
 if TYPE_CHECKING:  # slow to import, and only their names are needed
@@ -117,7 +118,7 @@ def run_demo(
     """
     phases = _Phases(say)
     _own_folder(folder)
-    if not (folder / pipeline.WORKBOOK).exists():
+    if not (folder / WORKBOOK).exists():
         _set_up(folder, language, phases)
     with phases.phase("measure"):
         pipeline.run(folder, observe=observe, notice=notice)
@@ -131,10 +132,10 @@ def _own_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageProblemError(fault("campaign-is-a-file", file=str(folder)))
     folder.mkdir(parents=True, exist_ok=True)
-    if (folder / pipeline.MANIFEST).exists():
+    if (folder / MANIFEST).exists():
         from lab.store.manifest import read_manifest
 
-        found = read_manifest(folder / pipeline.MANIFEST).name
+        found = read_manifest(folder / MANIFEST).name
         if found != NAME:
             raise UsageProblemError(fault("demo-other-campaign", file=str(folder), found=found))
 
@@ -169,8 +170,8 @@ def _set_up(folder: Path, language: str, phases: _Phases) -> None:
         }
         for one in LANGUAGES:
             write_atomically(folder / f"notes.{one}.md", _notes(messages(one), facts).encode())
-        write_atomically(folder / pipeline.MANIFEST, _manifest(language, recipe.max_length).encode())
-        manifest = read_manifest(folder / pipeline.MANIFEST)
+        write_atomically(folder / MANIFEST, _manifest(language, recipe.max_length).encode())
+        manifest = read_manifest(folder / MANIFEST)
         content = replace(
             empty_content(manifest),
             protocol=_protocol(messages(language), datetime.now(UTC)),
@@ -178,7 +179,7 @@ def _set_up(folder: Path, language: str, phases: _Phases) -> None:
             offers=_example_offers(messages(language)),
             calendar=(_task(messages(language), datetime.now(UTC)),),
         )
-        write_workbook(folder / pipeline.WORKBOOK, content, manifest)
+        write_workbook(folder / WORKBOOK, content, manifest)
 
 
 def _notes(words: Messages, facts: dict[str, object]) -> str:
@@ -280,4 +281,4 @@ def _declare_deliverables(folder: Path) -> None:
         ]
         rows += [Deliverable(name, variant.id, accepted=True, attempt_id=one) for name, one in zip(planned, accepted)]  # noqa: B905  (a variant without an accepted attempt delivers nothing)
     if rows:
-        append_deliverables(folder / pipeline.WORKBOOK, rows, campaign.manifest.language)
+        append_deliverables(folder / WORKBOOK, rows, campaign.manifest.language)

@@ -7,8 +7,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from lab.messages import DASH
 from lab.model.reason import Reason, reason
-from lab.report.document_plain import DASH, Json
+from lab.report.document_plain import Json
 
 _SHORT = 12  # hex digits of a fingerprint that are enough to tell two apart
 _NAMED = 5  # attempts named one by one; more are counted

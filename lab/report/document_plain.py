@@ -14,7 +14,6 @@ from lab.messages import Messages
 from lab.model.reason import Reason
 
 Json = dict[str, Any]
-DASH = "\u2013"  # stands where there is nothing, with the reason beside it
 
 _CURRENCIES = ("currency", "currency_before")  # facts that stand right after an amount of the catalogue
 

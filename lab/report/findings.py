@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lab.report.document_plain import DASH, Json
+from lab.messages import DASH
+from lab.report.document_plain import Json
 from lab.report.words import Words, sentence
 
 _NAMED_PAIRS = 6  # beyond that many pairs a sentence counts them instead of naming them

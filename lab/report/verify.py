@@ -14,6 +14,7 @@ from lab.errors import Fault, InvalidInputError, UsageProblemError, fault
 from lab.model.attempt import COLUMNS, Record
 from lab.model.campaign import Campaign
 from lab.model.decision import Decision, Verdict
+from lab.model.names import WORKBOOK
 from lab.model.reason import Reason, reason
 from lab.report.changes import changes
 from lab.report.document import build
@@ -22,7 +23,7 @@ from lab.report.hashes import HASHES, declared_values, recorded_files, recorded_
 from lab.report.render import read_assets
 from lab.report.renderer import renderer
 from lab.report.versions import published_content, read_version, version_numbers, version_pages
-from lab.store.campaign import WORKBOOK, read_campaign
+from lab.store.campaign import read_campaign
 from lab.store.files import inside, read_json, sha256_file
 from lab.store.lines import Lines, changed_lines
 from lab.store.seal import flat

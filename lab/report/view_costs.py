@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from lab.messages import DASH
 from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, Table, Text
-from lab.report.document_plain import DASH, Json
+from lab.report.document_plain import Json
 from lab.report.words import MARKS, Words
 
 _MISSING = "warning.expense_missing"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from lab.messages import DASH
 from lab.model.decision import GATES
 from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, Table, Text
-from lab.report.document_plain import DASH, Json
+from lab.report.document_plain import Json
 from lab.report.words import MARKS, Words
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lab.messages import DASH
 from lab.report.blocks import Figure, Line, Lines
-from lab.report.document_plain import DASH, Json
+from lab.report.document_plain import Json
 from lab.report.words import Words, sentence
 
 _WHY_LINES, _NOT_SAID_LINES = 3, 2

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from lab.messages import DASH
 from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, Table, Text
 from lab.report.charts import charts_of
 from lab.report.charts.durations import counts, lost_word
 from lab.report.document_measured import COUNTERS, PHASES
-from lab.report.document_plain import DASH, Json
+from lab.report.document_plain import Json
 from lab.report.view_confusions import confusions
 from lab.report.words import Words
 

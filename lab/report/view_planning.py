@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from lab.messages import DASH
 from lab.report.blocks import Block, Cell, Column, Line, Lines, Section, Table, Text
-from lab.report.document_plain import DASH, Json
+from lab.report.document_plain import Json
 from lab.report.view_costs import package_cell
 from lab.report.words import Words
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from lab.messages import DASH
 from lab.model.protocol import PROTOCOL_FIELDS
 from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Pair, Pairs, Prose, Section, Table, Text, Tools
-from lab.report.document_plain import DASH, Json
+from lab.report.document_plain import Json
 from lab.report.words import Words
 
 _TERMS = (

@@ -10,8 +10,8 @@ from typing import Any
 from babel.lists import format_list
 
 from lab.errors import fault
-from lab.messages import messages
-from lab.report.document_plain import DASH, Json, facts_of
+from lab.messages import DASH, messages
+from lab.report.document_plain import Json, facts_of
 
 MARKS = {"passed": "✓", "failed": "✗", "unknown": "?"}
 _NAMED_SETTINGS = ("batch_size", "precision", "quantization", "padding")

@@ -71,10 +71,6 @@ def _is_count_map(value: object) -> bool:
     return isinstance(value, dict) and all(_is_integer(one) for one in value.values())
 
 
-def _is_number_map(value: object) -> bool:
-    return isinstance(value, dict) and all(_is_number(one) for one in value.values())
-
-
 def _is_reading_map(value: object) -> bool:
     return isinstance(value, dict) and all(one is None or _is_number(one) for one in value.values())
 

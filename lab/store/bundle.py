@@ -14,9 +14,8 @@ import bagit
 from lab.errors import InvalidInputError, fault
 from lab.metrics.own import module_file
 from lab.model.campaign import Campaign
+from lab.model.names import MANIFEST, WORKBOOK
 from lab.store.attempts import ATTEMPTS, LOG
-from lab.store.campaign import WORKBOOK
-from lab.store.corpus import MANIFEST
 from lab.store.environments import ENVIRONMENTS
 from lab.store.files import inside, replacing, writing
 from lab.store.seal import SEAL

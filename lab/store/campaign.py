@@ -12,9 +12,10 @@ from lab.errors import Fault, InvalidInputError, fault
 from lab.model.attempt import COLUMNS
 from lab.model.campaign import Campaign
 from lab.model.manifest import CorpusSpec, Manifest
+from lab.model.names import MANIFEST, WORKBOOK
 from lab.store.attempts import ATTEMPT_JSON, ATTEMPTS, read_records
 from lab.store.canonical import canonical_json, plain, sha256_text
-from lab.store.corpus import MANIFEST, Corpus, StoredCorpus, open_corpus
+from lab.store.corpus import Corpus, StoredCorpus, open_corpus
 from lab.store.environments import ENVIRONMENTS, read_environments
 from lab.store.files import reading, sha256_file
 from lab.store.findings import Findings
@@ -23,8 +24,6 @@ from lab.store.manifest import read_manifest
 from lab.store.seal import SEAL, read_seal
 from lab.store.workbook.content import WorkbookContent
 from lab.store.workbook.read import read_workbook
-
-WORKBOOK = "campaign.xlsx"
 
 _Read = TypeVar("_Read")
 

@@ -14,12 +14,12 @@ from pathlib import Path, PurePosixPath
 from lab.errors import Fault, InvalidInputError, fault
 from lab.model.campaign import CorpusFacts
 from lab.model.manifest import CorpusSpec
+from lab.model.names import MANIFEST
 from lab.store.canonical import canonical_json
 from lab.store.files import inside
 from lab.store.stored_inputs import StoredInput, StoredInputs, store_inputs
 from lab.store.tables import FORMATS, Table
 
-MANIFEST = "manifest.toml"  # the file that names a corpus and its tuning set
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 LARGE = 32 << 20  # bytes of a file from which on its inputs are not held in memory
 _MOST_FAULTS = 20  # of one file: more of them help nobody

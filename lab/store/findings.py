@@ -14,10 +14,11 @@ from lab.metrics.own import OwnFunction, OwnMetric, OwnMetricError, call, load, 
 from lab.model.attempt import Attempt, Record
 from lab.model.evidence import Confusion, Evidence, Subgroup
 from lab.model.manifest import Manifest
+from lab.model.names import MANIFEST
 from lab.model.protocol import Protocol
 from lab.store.agreement import compare
 from lab.store.attempts import ATTEMPTS, PREDICTIONS
-from lab.store.corpus import MANIFEST, Corpus, StoredCorpus
+from lab.store.corpus import Corpus, StoredCorpus
 from lab.store.files import inside
 from lab.store.predictions import examine
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab.errors import UsageProblemError, fault
 from lab.messages import messages
+from lab.model.names import MANIFEST, WORKBOOK
 from lab.store.catalogue import shipped_offers
 from lab.store.files import resource, write_atomically, writing
 
@@ -43,9 +44,9 @@ def start_campaign(folder: Path, language: str, name: str | None = None) -> Path
         raise UsageProblemError(fault("campaign-bad-name", place="--name", found=name, near=_as_name(name)))
     with writing(folder, str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "manifest.toml", starter_manifest(language, name).encode("utf-8"))
-    manifest = read_manifest(folder / "manifest.toml")
-    write_workbook(folder / "campaign.xlsx", replace(empty_content(manifest), offers=shipped_offers()), manifest)
+    write_atomically(folder / MANIFEST, starter_manifest(language, name).encode("utf-8"))
+    manifest = read_manifest(folder / MANIFEST)
+    write_workbook(folder / WORKBOOK, replace(empty_content(manifest), offers=shipped_offers()), manifest)
     return folder
 
 

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from lab.messages import DASH
 from lab.report.blocks import Chart
 from lab.report.charts import style
-from lab.report.document_plain import DASH, Json
+from lab.report.document_plain import Json
 from lab.report.findings import finding
 from lab.report.words import Words
 

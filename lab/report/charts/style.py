@@ -9,7 +9,7 @@ import json
 import textwrap
 from typing import Any
 
-from lab.report.document_plain import DASH
+from lab.messages import DASH
 
 # Okabe and Ito's set, told apart by colour-blind readers; a shape of its own says the same in grey.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
