@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli import app
+from lab.commands import COMMANDS
 
 TOP = {"README.md", "pyproject.toml", "LICENSE", "lab", "templates", "site", "workbook", "tests"}
 HERE = Path("tests/test_house.py")
@@ -105,7 +105,7 @@ def test_every_module_can_be_read_where_the_measure_extra_is_not_installed() -> 
 def test_the_readme_lists_the_commands_that_exist(repository: Path) -> None:
     """Each command has its row in the table, and no row has no command."""
     rows = re.findall(r"^\| `lab (\w+)[` ]", (repository / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert sorted(rows) == sorted(str(command.name) for command in app.registered_commands)
+    assert sorted(rows) == sorted(command.name for command in COMMANDS)
 
 
 def test_the_readme_names_files_that_exist(repository: Path) -> None:

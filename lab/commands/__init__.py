@@ -1,0 +1,21 @@
+"""The commands of `lab`: a new one is a function in a file of this folder and one line in this tuple."""
+
+from lab.commands import measuring, renting, reporting
+from lab.commands.base import Command
+
+COMMANDS: tuple[Command, ...] = (
+    measuring.demo,
+    measuring.init,
+    measuring.check,
+    measuring.seal,
+    measuring.amend,
+    measuring.run,
+    measuring.status,
+    measuring.judge,
+    reporting.report,
+    reporting.verify,
+    reporting.bundle,
+    renting.price,
+    renting.window,
+    reporting.site,
+)

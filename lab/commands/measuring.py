@@ -1,0 +1,82 @@
+"""The commands that make, seal, measure and judge a campaign."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab import checks, pipeline
+from lab.commands.base import HERE, Folder, command
+from lab.messages import Messages
+from lab.screen import answers
+from lab.screen.answers import Shown
+from lab.screen.progress import progress
+
+
+@command("demo")
+def demo(folder: Folder = Path("demo"), *, words: Messages) -> Shown:
+    """Build, measure, judge and report the demo campaign."""
+    from lab.demo.campaign import run_demo
+
+    with progress(words) as view:
+        return answers.demo_done(run_demo(folder, words.language, view.observe, view.notice, view.say))
+
+
+@command("init")
+def init(
+    folder: Annotated[Path, typer.Argument(help="cli.init.dir", metavar="DIR", show_default=False)],
+    *,
+    name: Annotated[str | None, typer.Option(help="cli.init.name", show_default=False)] = None,
+    words: Messages,
+) -> Shown:
+    """Make an empty campaign to fill."""
+    return answers.initialised(pipeline.initialise(folder, words.language, name))
+
+
+@command("check")
+def check(folder: Folder = HERE, *, words: Messages) -> Shown:
+    """Say what stands in the way of measuring or judging."""
+    return answers.checked(folder, checks.check(folder), words)
+
+
+@command("seal")
+def seal(folder: Folder = HERE) -> Shown:
+    """Fix what was decided, before the first timing."""
+    return answers.sealed(pipeline.seal(folder))
+
+
+@command("amend")
+def amend(
+    folder: Folder = HERE, *, reason: Annotated[str, typer.Option(help="cli.amend.reason", show_default=False)]
+) -> Shown:
+    """Put a new seal over what has changed."""
+    from lab.screen.integrity import amended
+
+    return amended(pipeline.amend(folder, reason))
+
+
+@command("run")
+def run(
+    folder: Folder = HERE,
+    *,
+    only: Annotated[list[str] | None, typer.Option(help="cli.run.only", show_default=False)] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="cli.run.plan")] = False,
+    words: Messages,
+) -> Shown:
+    """Measure what is still to be measured."""
+    if plan:
+        return answers.planned(*pipeline.plan(pipeline.load(folder, examine=False), only))
+    with progress(words) as view:
+        return answers.judged(pipeline.run(folder, only=only, observe=view.observe, notice=view.notice))
+
+
+@command("status")
+def status(folder: Folder = HERE) -> Shown:
+    """Say how far a campaign is, also while it runs in another terminal."""
+    return answers.status(pipeline.status(folder))
+
+
+@command("judge")
+def judge(folder: Folder = HERE) -> Shown:
+    """Recompute every verdict from the predictions."""
+    return answers.judged(pipeline.judge(folder))
