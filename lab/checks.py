@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.errors import CheckFoundError, Fault, InvalidInputError, fault
 from lab.messages import DASH
-from lab.model.campaign import Campaign
 from lab.model.names import WORKBOOK
 from lab.model.reason import Reason, reason
+
+if TYPE_CHECKING:  # slow to import, and commands that read no campaign load this module too
+    from lab.model.campaign import Campaign
 
 # The gates that what people declare decides: known before anything is measured.
 _DECLARED = ("price", "calendar", "deadline", "budget")

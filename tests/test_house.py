@@ -14,7 +14,7 @@ from lab.commands import COMMANDS
 TOP = {"README.md", "pyproject.toml", "LICENSE", "lab", "templates", "site", "workbook", "tests"}
 HERE = Path("tests/test_house.py")
 LONGEST_FILE = 400
-SLOW_TO_IMPORT = ("torch", "transformers", "tokenizers", "duckdb", "plotly", "openpyxl")
+SLOW_TO_IMPORT = ("torch", "transformers", "tokenizers", "duckdb", "plotly", "openpyxl", "pydantic")
 CODE = {".py", ".html", ".j2", ".jinja", ".css", ".js"}
 
 # Prints, after the command has run as `python -m lab ARGUMENTS`, which of the slow modules it has loaded.
