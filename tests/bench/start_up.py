@@ -1,8 +1,8 @@
 """How fast the price commands start: `python tests/bench/start_up.py` prints ratios; no test asserts a time.
 
-`calcul_forfaits.py` beside `python -c pass`; `lab --help` and `lab price` beside the help of a bare typer program with as
-many commands: the smaller program is what cannot be avoided. Each pair is run in turn, and the smallest time of each is
-kept, which a busy machine disturbs least. The product's limit for the last two is 1.5.
+`calcul_forfaits.py` beside `python -c pass`; `lab --help` and `lab price` beside the help of a bare typer program with
+as many commands: the smaller program is what cannot be avoided. Each pair is run in turn, and the smallest time of each
+is kept, which a busy machine disturbs least. The product's limit for the last two is 1.5.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from lab.commands import COMMANDS
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = 20
 PRICE = ("--gpu", "rtx-4090", "--days", "7", "--lots", "2")
-BARE = """
+BARE = f"""
 import typer
 app = typer.Typer()
-for name in {names!r}:
+for name in {[command.name for command in COMMANDS]!r}:
     app.command(name, help=name)(lambda text="": None)
 app(["--help"])
-""".format(names=[command.name for command in COMMANDS])
+"""
 
 
 def seconds(command: list[str], folder: Path) -> float:
