@@ -1,8 +1,8 @@
 # ruff: noqa: E501, RUF001  (TEXTS: long rows, with each language's own apostrophes and spaces)
 """Price GPU packages from `tarifs-forfaits.csv`: one file, Python 3.10 or newer, nothing but the standard library.
 
-Beside its catalogue it works in any folder; inside `lab` it is the very code that prices everything (section 7 of the
-product's method). Money is `Decimal`, divided as fractions, with two decimals (half up) where it leaves.
+Beside its catalogue it works in any folder; inside `lab` it is the very code that prices everything (the product's method,
+section 7). Money is `Decimal`, divided as fractions, with two decimals (half up) where it leaves.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ from pathlib import Path
 TYPE_CHECKING = False  # importing `typing` for it would cost the script start-up time
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
     from typing import Any, NoReturn
 
     Models = Mapping[str, tuple[str, ...]]
     Rows = Iterable[tuple[str, Mapping[str, str | None]]]  # (place, column -> text)
 Hours = int | Decimal | Fraction
 LANGUAGES = ("en", "fr", "it")
+_HOURS, _MONEY = ("covers_hours", "hours_missing", "break_even_hours"), ("committed", "cost_per_result", "price", "break_even_price")  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong (its text: `fault.<slug>`); `place` is `line 3`, `forfaits!A12` or `--days`."""
+    """One thing that is wrong (its text: `fault.<slug>`); `place`: `line 3`, `forfaits!A12`, `--days`; `file`: of several."""
 
     slug: str
     place: str | None
     values: Mapping[str, object]
+    file: str | None = None
 
 
 class CatalogueError(ValueError):
@@ -49,20 +50,16 @@ class CatalogueError(ValueError):
 
 
 _COUNT, _AMOUNT = "[1-9][0-9]{0,5}", r"(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,%d})?"  # neither reads 0
-_LIST = re.compile("[^; ][^;]*(?<! )").findall
 
 
 @dataclass(frozen=True)
 class Offer:
-    """One row of a catalogue; `price` is of a whole lot (`hourly`: of one hour of it), and absent is None.
-
-    `cell` is what the column accepts: form, reader, example and, where it may be empty, what it then is.
-    """
+    """One row of a catalogue, absent is None; `price` is of a whole lot. `cell`: form, reader, example, what empty is if it may be."""
 
     gpu: str = field(metadata={"cell": ("[a-z0-9]+([.-][a-z0-9]+)*", str, "rtx-4090")})
     name: str = field(metadata={"cell": (".+", str, "RTX 4090")})
     cards_per_lot: int = field(metadata={"cell": (_COUNT, int, "2")})
-    device_names: tuple[str, ...] = field(metadata={"cell": (".+", lambda text: (*_LIST(text),), "NVIDIA B200", ())})
+    device_names: tuple[str, ...] = field(metadata={"cell": (".+", lambda text: (*re.findall("[^; ][^;]*(?<! )", text),), "NVIDIA B200", ())})  # fmt: skip
     memory_gib_per_card: Decimal | None = field(metadata={"cell": (_AMOUNT % 6, Decimal, "24", None)})
     model: str = field(metadata={"cell": ("", str, "")})
     days: int | None = field(metadata={"cell": (_COUNT, int, "7")})
@@ -74,6 +71,7 @@ class Offer:
     currency: str = field(metadata={"cell": ("[A-Z]{3}", str, "USD")})
     catalogue_version: str = field(metadata={"cell": (".+", str, "2026-09-24")})
     source: str = field(metadata={"cell": (".+", str, "IteraGPU")})
+    at: tuple[str | None, str] = field(default=(None, ""), compare=False, repr=False)  # file and `line 2`
 
     @property
     def example(self) -> bool:
@@ -81,7 +79,7 @@ class Offer:
         return self.catalogue_version.startswith("example")
 
 
-_CELLS = {column.name: column.metadata["cell"] for column in fields(Offer)}
+_CELLS = {column.name: column.metadata["cell"] for column in fields(Offer) if column.metadata}
 OFFER_COLUMNS = tuple(_CELLS)
 MODELS = {"forfait": ("days",), "hourly": ("increment_minutes", "minimum_hours")}  # their own cells, of these three:
 _OF_MODELS = ("days", "increment_minutes", "minimum_hours")
@@ -133,13 +131,6 @@ def price_hourly(offer: Offer, window_hours: Hours, lots: int) -> Quote:
     return Quote(offer, lots, 1, offer.cards_per_lot * lots, committed, offer.currency, covers)
 
 
-def price_offer(offer: Offer, lots: int, periods: int, window: Hours | None) -> Quote | None:
-    """The quote of an offer by its price model; None for an hourly one when there is no window."""
-    if offer.days is not None:
-        return price_package(offer, lots, periods)
-    return None if window is None else price_hourly(offer, window, lots)
-
-
 def cost_per_result(committed: Decimal | None, accepted: int | None) -> tuple[str, Decimal | None]:
     """(`value`, whole budget / accepted results in cents), (`undefined`, None: 0 accepted) or (`not_stated`, None)."""
     if committed is None or accepted is None:
@@ -147,14 +138,7 @@ def cost_per_result(committed: Decimal | None, accepted: int | None) -> tuple[st
     return ("value", cents(Fraction(committed) / accepted)) if accepted else ("undefined", None)
 
 
-def window_hours(start: datetime, end: datetime) -> Fraction:
-    """Exact hours between two aware moments, through clock changes, negative if reversed; TypeError for naive ones."""
-    begun, ended = (at.replace(tzinfo=None) - at.utcoffset() for at in (start, end))  # type: ignore[operator]  # naive
-    span = ended - begun  # in UTC, because two moments of one zone subtract by the wall clock
-    return span.days * 24 + Fraction(span.seconds * 10**6 + span.microseconds, 3600 * 10**6)
-
-
-def _offer(place: str, row: Mapping[str, str | None], models: Models) -> Offer | list[Problem]:
+def _offer(file: str | None, place: str, row: Mapping[str, str | None], models: Models) -> Offer | list[Problem]:
     texts = {column: (row.get(column) or "").strip() for column in OFFER_COLUMNS}
     cells: dict[str, Any] = {}
     problems = []
@@ -170,26 +154,45 @@ def _offer(place: str, row: Mapping[str, str | None], models: Models) -> Offer |
         cells[column] = read(text) if fits else next(iter(absent), None)
         if not fits and (text or not absent):
             problems.append(Problem("price-cell", place, {"column": column, "value": text, "wanted": wanted}))
-    return problems or Offer(**cells)
+    return problems or Offer(**cells, at=(file, place))
+
+
+def runs(name: str) -> tuple[str, ...]:
+    """The letters and the digits of a card's name, without case, spaces and signs: what makes it the same card."""
+    return tuple(re.findall("[a-z]+|[0-9]+", name.lower()))
+
+
+def identity(offer: Offer) -> tuple[object, ...]:
+    """What makes it one offer, which has one price; by the hour, one card is sold as many instances."""
+    return (offer.gpu, offer.model, offer.days, offer.region, offer.spot, *(() if offer.days else (offer.name, offer.cards_per_lot)))  # fmt: skip
+
+
+def together(offers: Iterable[Offer], problems: Sequence[Problem] = (), file: str | None = None) -> tuple[Offer, ...]:
+    """Offers of one or several catalogues, equal ones once. CatalogueError: `problems`, and a card under two spellings."""
+    kept, cards, wrong = tuple(dict.fromkeys(offers)), dict[tuple[str, ...], Offer](), [*problems]
+    for offer in kept:
+        first = cards.setdefault(runs(offer.gpu), offer)
+        if first.gpu != offer.gpu:
+            there = ", ".join(filter(None, first.at[first.at[0] == offer.at[0] :]))
+            wrong.append(Problem("price-gpu-spellings", offer.at[1], {"gpu": offer.gpu, "other": first.gpu, "first": there}, offer.at[0]))  # fmt: skip
+    if wrong:
+        raise CatalogueError(*wrong, file=file)
+    return kept
 
 
 def offers_from_rows(rows: Rows, models: Models = MODELS, file: str | None = None) -> tuple[Offer, ...]:
-    """Offers of the rows, blank ones passed over. CatalogueError: bad cells, a second price of one offer, no offer in `file`."""
-    seen, problems = dict[tuple[object, ...], tuple[str, Offer]](), list[Problem]()
+    """Offers of the rows, blank ones passed over. CatalogueError: bad cells, one offer or card twice, no offer in `file`."""
+    seen, problems = dict[tuple[object, ...], Offer](), list[Problem]()
     for place, row in rows:
-        offer = _offer(place, row, models) if any((text or "").strip() for text in row.values()) else []
+        offer = _offer(file, place, row, models) if any((text or "").strip() for text in row.values()) else []
         if isinstance(offer, list):
             problems += offer
             continue
-        size = (offer.name, offer.cards_per_lot) if offer.days is None else ()  # one card, many instances
-        key = (offer.gpu, offer.model, offer.days, offer.region, offer.spot, *size)
-        first_place, first = seen.setdefault(key, (place, offer))
+        first = seen.setdefault(identity(offer), offer)
         if first is not offer:
-            facts = {"here": f"{offer.price} {offer.currency}", "there": f"{first.price} {first.currency}"}
-            problems.append(Problem("price-twice", place, {**facts, "gpu": offer.gpu, "first": first_place}))
-    if problems := problems or [Problem("price-empty", None, {})] * (file is not None and not seen):
-        raise CatalogueError(*problems, file=file)
-    return tuple(offer for _, offer in seen.values())
+            here, there = (f"{one.price} {one.currency}" for one in (offer, first))
+            problems.append(Problem("price-twice", place, {"gpu": offer.gpu, "here": here, "there": there, "first": first.at[1]}))  # fmt: skip
+    return together(seen.values(), problems or [Problem("price-empty", None, {})] * (bool(file) and not seen), file)
 
 
 def read_table(path: str | Path, delimiter: str = ",") -> tuple[list[str], list[tuple[str, list[str]]]]:
@@ -225,27 +228,21 @@ def read_offers(path: str | Path, delimiter: str = ",", models: Models = MODELS)
     missing = ", ".join(name for name in OFFER_COLUMNS if name not in header) or "–"
     unknown = ", ".join(name for name in header if name not in OFFER_COLUMNS or header.count(name) > 1) or "–"
     if missing != unknown:  # both a dash when the columns are the right ones
-        facts = {"missing": missing, "unknown": unknown}
-        raise CatalogueError(Problem("price-columns", "line 1", facts), file=str(path))
+        raise CatalogueError(Problem("price-columns", "line 1", {"missing": missing, "unknown": unknown}), file=str(path))  # fmt: skip
     named = ((place, dict(zip(header, cells))) for place, cells in rows)  # noqa: B905  (as many, or `read_table` refuses)
     return offers_from_rows(named, models, str(path))
 
 
 def find_gpu(offers: Sequence[Offer], typed: str) -> str:
-    """The gpu whose id, name or device name is `typed`, or ends so, whatever its case and spaces: `4090`, `RTX 4090`.
-
-    `A100` is not `a100-80gb`, another card. Raises CatalogueError, naming the near ones, unless exactly one matches.
-    """
-    gpus, wanted = sorted({offer.gpu for offer in offers}), re.findall("[a-z]+|[0-9]+", typed.lower())
-    names = [(offer.gpu, name) for offer in offers for name in (offer.gpu, offer.name, *offer.device_names)]
-    parts = [(gpu, re.findall("[a-z]+|[0-9]+", name.lower())) for gpu, name in names]
+    """The one gpu whose id, name or device name is, or ends in, `typed`, in any case and spacing: `4090`; CatalogueError."""
+    gpus, wanted = sorted({offer.gpu for offer in offers}), runs(typed)
+    parts = [(one.gpu, runs(name)) for one in offers for name in (one.gpu, one.name, *one.device_names)]
     whole = [typed] if typed in gpus else {gpu for gpu, part in parts if part == wanted}
     found = sorted(whole or {gpu for gpu, part in parts if wanted and part[-len(wanted) :] == wanted})
     if len(found) == 1:
         return found[0]
-    near = found or sorted({gpu for gpu, part in parts if {*part} & {*wanted}}) or gpus
-    facts = {"gpu": typed, "near": ", ".join(near)}
-    raise CatalogueError(Problem("price-gpu-several" if found else "price-gpu-unknown", None, facts))
+    near = found or sorted({gpu for gpu, part in parts if {*part} & {*wanted}}) or gpus or ["–"]
+    raise CatalogueError(Problem("price-gpu-several" if found else "price-gpu-unknown", None, {"gpu": typed, "near": ", ".join(near)}))  # fmt: skip
 
 
 def plain_hours(hours: Hours) -> int | str:
@@ -271,21 +268,23 @@ def _row(offer: Offer, lots: int, quote: Quote | None, window: Hours | None, acc
     status, cost = cost_per_result(quote.committed if quote else None, accepted)
     missing = max(Fraction(window) - quote.covers_hours, Fraction(0)) if quote and window else None
     return {
-        "gpu": offer.gpu, "days": offer.days, "lots": lots, "cards": offer.cards_per_lot * lots,
-        "committed": quote and str(quote.committed), "currency": offer.currency, "accepted_results": accepted,
-        "cost_status": status, "cost_per_result": None if cost is None else str(cost), "periods": quote.periods if quote else 1,
-        "catalogue_version": offer.catalogue_version, "covers_hours": quote and plain_hours(quote.covers_hours),
-        "covers_window": None if missing is None else not missing,
-        "hours_missing": None if missing is None else plain_hours(missing),
-        "name": offer.name, "model": offer.model, "region": offer.region, "spot": offer.spot,
-        "price": str(offer.price), "source": offer.source, "example": offer.example,
+        "gpu": offer.gpu, "days": offer.days, "lots": lots, "cards": offer.cards_per_lot * lots, "committed": quote and str(quote.committed),
+        "currency": offer.currency, "accepted_results": accepted, "cost_status": status, "cost_per_result": None if cost is None else str(cost),
+        "periods": quote.periods if quote else 1, "catalogue_version": offer.catalogue_version, "covers_hours": quote and plain_hours(quote.covers_hours),
+        "covers_window": None if missing is None else not missing, "hours_missing": None if missing is None else plain_hours(missing),
+        "name": offer.name, "model": offer.model, "region": offer.region, "spot": offer.spot, "price": str(offer.price), "source": offer.source, "example": offer.example,
     }  # fmt: skip
 
 
+def _price(offer: Offer, lots: int, periods: int, window: Hours | None) -> Quote | None:
+    if offer.days is not None:
+        return price_package(offer, lots, periods)
+    return None if window is None else price_hourly(offer, window, lots)
+
+
 def answer(  # noqa: PLR0913, PLR0917  (the options of the command, one by one)
-    offers: Sequence[Offer], gpu: str, days: int | None = None, lots: int = 1, periods: int = 1,
-    window: Hours | None = None, accepted: int | None = None,
-    price: Callable[[Offer, int, int, Hours | None], Quote | None] = price_offer,
+    offers: Sequence[Offer], gpu: str, days: int | None = None, lots: int = 1, periods: int = 1, window: Hours | None = None,
+    accepted: int | None = None, price: Callable[[Offer, int, int, Hours | None], Quote | None] = _price,
 ) -> Answer:  # fmt: skip
     """The package of `days`, or all offers, covering then cheapest first. CatalogueError: a value (2) or an offer (3)."""
     counts = {"--days": days, "--lots": lots, "--periods": periods, "--window": window, "--accepted-results": accepted}
@@ -296,9 +295,8 @@ def answer(  # noqa: PLR0913, PLR0917  (the options of the command, one by one)
     held = [offer for offer in offers if offer.gpu == found]
     meant = [offer for offer in held if days in {None, offer.days}]
     if days is not None and len(meant) != 1:
-        known = [" ".join(filter(None, (o.name, o.region, o.catalogue_version, o.source, str(o.price)))) for o in meant]
-        known = known or [str(day) for day in sorted({one.days for one in held if one.days})] or ["–"]
-        facts = {"gpu": found, "days": days, "held": ", ".join(known)}
+        known = [f"{o.price} {o.currency} ({', '.join(filter(None, (o.name, o.region, o.catalogue_version, o.source, *o.at)))})" for o in meant]  # fmt: skip
+        facts = {"gpu": found, "days": days, "held": " | ".join(known) or ", ".join(map(str, sorted({one.days for one in held if one.days}))) or "–"}  # fmt: skip
         raise CatalogueError(Problem("price-offers-several" if meant else "price-days-unknown", None, facts))
     quotes = [(one, price(one, lots, periods, window)) for one in meant]
     rows = [_row(one, lots, quote, window, accepted) | _rival(one, held, periods) for one, quote in quotes]
@@ -313,9 +311,14 @@ def as_json(answer: Answer) -> dict[str, Any]:
     return {"gpu": rows[0]["gpu"], "offers": rows} if answer.listing else {key: rows[0][key] for key in keys}
 
 
-def _number(value: object, lang: str) -> str:
+def _number(value: object, lang: str, *, money: bool = False) -> str:
     whole, point, rest = str(value).partition(".")
-    return f"{int(whole):,}{point}{rest}".translate(str.maketrans(",.", {"fr": "\u202f,", "it": ".,"}.get(lang, ",.")))
+    shown = whole if money and lang == "en" else f"{int(whole):,}"  # the method writes 2071.00 USD
+    return f"{shown}{point}{rest}".translate(str.maketrans(",.", {"fr": "\u202f,", "it": ".,"}.get(lang, ",.")))
+
+
+def _placed(text: str, lang: str) -> str:  # `line 2` and `mine.csv, line 2` are data: the one word that is English
+    return re.sub(r"(^|, )line (?=[0-9]+(\)|$))", lambda found: found[1] + _text("place.line", lang, number=""), text)
 
 
 def _text(key: str, lang: str, **facts: object) -> str:
@@ -328,12 +331,10 @@ def as_text(answer: Answer, lang: str) -> str:
     for row in answer.rows:
         facts = {**row, "name": " ".join(filter(None, [row["name"], row["region"], "spot" * row["spot"]]))}
         facts["cards"] = _text("price.card" if row["cards"] == 1 else "price.cards", lang, n=row["cards"])
-        for key in ("committed", "cost_per_result", "covers_hours", "hours_missing", "price", "break_even_hours", "break_even_price"):  # fmt: skip
-            facts[key] = row[key] and _number(row[key], lang)
+        facts |= {key: row[key] and _number(row[key], lang, money=key in _MONEY) for key in (*_HOURS, *_MONEY)}
         head = "open" if row["committed"] is None else "package" if row["days"] else "hourly"
         cost = () if row["cost_status"] == "not_stated" else (f"cost-{row['cost_status']}",)
-        keys = (*["short"] * (row["covers_window"] is False), *cost, "source", *["example-price"] * row["example"])
-        keys += ("break-even",) * (row["break_even_hours"] is not None)
+        keys = (*["short"] * (row["covers_window"] is False), *cost, "source", *["example-price"] * row["example"], *["break-even"] * (row["break_even_hours"] is not None))  # fmt: skip
         shown += [_text(f"price.{head}", lang, **facts), *(f"  {_text(f'price.{key}', lang, **facts)}" for key in keys)]
     return "\n".join(shown)
 
@@ -345,19 +346,20 @@ _OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {  # its form, read
 }  # fmt: skip
 
 
-def _refused(option: str, value: object) -> CatalogueError:
-    wanted = _OPTIONS[option][2] if option in _OPTIONS else "--help"
-    return CatalogueError(Problem("price-option", option, {"value": str(value), "wanted": wanted}), exit_code=2)
+def _refused(option: str, value: object, slug: str = "price-option") -> CatalogueError:
+    return CatalogueError(Problem(slug, option, {"option": option, "value": str(value), "wanted": _OPTIONS.get(option, ("",) * 3)[2]}), exit_code=2)  # fmt: skip
 
 
 def _options(words: list[str]) -> dict[str, Any]:
     options: dict[str, Any] = {**dict.fromkeys(_OPTIONS), "--lots": 1, "--periods": 1}
     while words or not (options["--gpu"] or options["--help"]):
         option = words.pop(0) if words else "--gpu"  # the one that cannot be left out, found without its value
-        form, read, example = _OPTIONS.get(option, ("(?!)", str, ""))
-        value = words.pop(0) if words and example else ""
+        if option not in _OPTIONS:
+            raise _refused(option, "", "price-option-unknown")
+        form, read, example = _OPTIONS[option]
+        value = words.pop(0) if words and example and words[0][:2] != "--" else ""
         if not re.fullmatch(form, value):
-            raise _refused(option, value)
+            raise _refused(option, value, "price-option" if value else "price-option-missing")
         options[option] = (*(options[option] or ()), value) if option == "--catalogue" else read(value)
     return options
 
@@ -366,33 +368,31 @@ def main(argv: Sequence[str]) -> int:
     """Print the answer (0) or, on standard error, what is wrong: 2 an option, 3 the catalogue or the question."""
     words = [part for word in argv for part in (word.split("=", 1) if word[:2] == "--" else [word])]
     asked = words[words.index("--lang") + 1 :][:1] if "--lang" in words else []
-    asked += [os.environ.get(name, "")[:2] for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
-    lang = next((lang for lang in asked if lang in LANGUAGES), "en")
+    lang = next((one for one in [*asked, *(os.environ.get(name, "")[:2] for name in ("LC_ALL", "LC_MESSAGES", "LANG"))] if one in LANGUAGES), "en")  # fmt: skip
     try:
         options = _options(words)
         if options["--help"]:
-            usage = " ".join(f"[{option} {row[2]}]" for option, row in _OPTIONS.items())
-            print(_text("price.help", lang, usage=usage.replace(" ]", "]")))
+            print(_text("price.help", lang, usage=" ".join(f"[{option} {row[2]}".rstrip() + "]" for option, row in _OPTIONS.items())))  # fmt: skip
             return 0
-        paths = options["--catalogue"] or [Path(__file__).with_name("tarifs-forfaits.csv")]
-        offers = dict.fromkeys(offer for path in paths for offer in read_offers(path))  # one given twice counts once
-        found = answer([*offers], *[options[name] for name in [*_OPTIONS][:6]])
+        files = options["--catalogue"] or [Path(__file__).with_name("tarifs-forfaits.csv")]
+        offers = together(offer for file in files for offer in read_offers(file))
+        found = answer(offers, *[options[name] for name in [*_OPTIONS][:6]])
     except CatalogueError as error:
         for problem in error.problems:
-            place = re.sub("^line ", _text("place.line", lang, number=""), problem.place or "")
-            where = ", ".join(filter(None, [error.file, place]))
-            text = _text(f"fault.{problem.slug}", lang, **problem.values)
-            print(_text("place.fault", lang, where=where, found=text) if where else text, file=sys.stderr)
+            where = ", ".join(filter(None, [problem.file or error.file, _placed(problem.place or "", lang)]))
+            facts = {name: _placed(str(value), lang) for name, value in problem.values.items()}
+            text, todo = (_text(f"fault.{problem.slug}{end}", lang, **facts) for end in ("", ".do"))
+            print(_text("place.fault", lang, where=where, found=text) if where else text, f"\n  {todo}", sep="", file=sys.stderr)  # fmt: skip
         return error.exit_code
     print(json.dumps(as_json(found), indent=2) if options["--json"] else as_text(found, lang))
     return 0
 
 
-# Each text in English, French and Italian. A test holds them to the catalogues of `lab`, which add what to do.
+# Each text in English, French and Italian; a test holds them to the catalogues of `lab`.
 TEXTS = {
-    "price.card": ("{n} card", "{n} carte", "{n} scheda"), "price.cards": ("{n} cards", "{n} cartes", "{n} schede"), "price.package": ("{name}: {committed} {currency}, {cards} (days: {days}, lots: {lots}, periods: {periods}, hours covered: {covers_hours})", "{name} : {committed} {currency}, {cards} (jours : {days}, lots : {lots}, périodes : {periods}, heures couvertes : {covers_hours})", "{name}: {committed} {currency}, {cards} (giorni: {days}, lotti: {lots}, periodi: {periods}, ore coperte: {covers_hours})"), "price.hourly": ("{name}: {committed} {currency}, {cards} (per hour: {price}, lots: {lots}, hours billed: {covers_hours})", "{name} : {committed} {currency}, {cards} (par heure : {price}, lots : {lots}, heures facturées : {covers_hours})", "{name}: {committed} {currency}, {cards} (all’ora: {price}, lotti: {lots}, ore fatturate: {covers_hours})"), "price.open": ("{name}: {price} {currency} per hour and lot, {cards}; give the window to get a budget", "{name} : {price} {currency} par heure et par lot, {cards} ; indiquez la fenêtre pour obtenir un budget", "{name}: {price} {currency} per ora e per lotto, {cards}; indica la finestra per ottenere un budget"), "price.source": ("Catalogue {catalogue_version}, source: {source}", "Catalogue {catalogue_version}, source : {source}", "Catalogo {catalogue_version}, fonte: {source}"), "price.example-price": ("Example price: it shows the method, nobody rents at it.", "Prix d’exemple : il montre la méthode, personne ne loue à ce prix.", "Prezzo di esempio: mostra il metodo, nessuno noleggia a questo prezzo."),
-    "price.short": ("{hours_missing} h of the window are missing. Nothing is extended by itself: price more periods.", "Il manque {hours_missing} h pour couvrir la fenêtre. Rien ne se prolonge tout seul : chiffrez des périodes supplémentaires.", "Mancano {hours_missing} h per coprire la finestra. Nulla si prolunga da solo: calcola periodi aggiuntivi."), "price.cost-value": ("Cost per accepted result: {cost_per_result} {currency} (accepted: {accepted_results})", "Coût par résultat accepté : {cost_per_result} {currency} (acceptés : {accepted_results})", "Costo per risultato accettato: {cost_per_result} {currency} (accettati: {accepted_results})"), "price.cost-undefined": ("Cost per accepted result: undefined, none was accepted. The budget stays committed.", "Coût par résultat accepté : non défini, aucun n’est accepté. Le budget reste engagé.", "Costo per risultato accettato: non definito, nessuno è accettato. Il budget resta impegnato."), "price.listing": ("Cheapest first within each currency; offers that do not cover the window come after.", "Du moins cher au plus cher dans chaque devise ; les offres qui ne couvrent pas la fenêtre viennent après.", "Dal meno caro al più caro in ogni valuta; le offerte che non coprono la finestra vengono dopo."), "price.break-even": ("As many cards by the hour ({break_even_price} {currency}) cost more beyond {break_even_hours} billed hours.", "Autant de cartes à l’heure ({break_even_price} {currency}) coûtent plus cher au-delà de {break_even_hours} heures facturées.", "Altrettante schede a ore ({break_even_price} {currency}) costano di più oltre {break_even_hours} ore fatturate."), "price.help": ("Committed budget of a GPU package: price of a lot x lots x periods. Without --days: every offer of the card.\ncalcul_forfaits.py {usage}", "Budget engagé d’un forfait GPU : prix du lot x lots x périodes. Sans --days : toutes les offres de la carte.\ncalcul_forfaits.py {usage}", "Budget impegnato di un forfait GPU: prezzo del lotto x lotti x periodi. Senza --days: tutte le offerte della scheda.\ncalcul_forfaits.py {usage}"),
-    "fault.price-empty": ("The catalogue holds no offer.", "Le catalogue ne contient aucune offre.", "Il catalogo non contiene alcuna offerta."), "place.line": ("line {number}", "ligne {number}", "riga {number}"), "place.fault": ("{where}: {found}", "{where} : {found}", "{where}: {found}"), "fault.price-file": ("The catalogue is missing or cannot be opened.", "Le catalogue manque ou ne peut pas être ouvert.", "Il catalogo manca o non si può aprire."), "fault.price-encoding": ("The catalogue is not UTF-8 text.", "Le catalogue n’est pas du texte en UTF-8.", "Il catalogo non è testo in UTF-8."), "fault.price-row": ("The line cannot be read: its cells are not as many as in the header, or a quotation mark is not closed.", "La ligne est illisible : elle n’a pas autant de cellules que l’en-tête, ou un guillemet n’est pas fermé.", "La riga non è leggibile: non ha tante celle quante l’intestazione, o una virgoletta non è chiusa."), "fault.price-delimiter": ("Cells are separated by `{found}`; `{wanted}` is wanted.", "Les cellules sont séparées par `{found}` ; il faut `{wanted}`.", "Le celle sono separate da `{found}`; serve `{wanted}`."), "fault.price-columns": ("Columns missing: {missing}. Columns unknown or twice there: {unknown}.", "Colonnes absentes : {missing}. Colonnes inconnues ou en double : {unknown}.", "Colonne mancanti: {missing}. Colonne sconosciute o doppie: {unknown}."), "fault.price-cell": ("`{column}` holds `{value}`; a value like `{wanted}` is wanted.", "`{column}` contient `{value}` ; il faut une valeur comme `{wanted}`.", "`{column}` contiene `{value}`; serve un valore come `{wanted}`."), "fault.price-twice": ("One offer of {gpu} has two prices: {there} ({first}) and {here}.", "Une même offre de {gpu} a deux prix : {there} ({first}) et {here}.", "Una stessa offerta di {gpu} ha due prezzi: {there} ({first}) e {here}."), "fault.price-gpu-unknown": ("The catalogue holds no card named `{gpu}`. Names it holds: {near}.", "Le catalogue n’a pas de carte nommée `{gpu}`. Noms qu’il contient : {near}.", "Il catalogo non ha una scheda di nome `{gpu}`. Nomi che contiene: {near}."), "fault.price-gpu-several": ("`{gpu}` may name several cards: {near}.", "`{gpu}` peut désigner plusieurs cartes : {near}.", "`{gpu}` può indicare più schede: {near}."), "fault.price-days-unknown": ("Price unknown: {gpu} has no package of {days} days. Days in the catalogue: {held}.", "Prix inconnu : {gpu} n’a pas de forfait de {days} jours. Jours au catalogue : {held}.", "Prezzo sconosciuto: {gpu} non ha un forfait di {days} giorni. Giorni a catalogo: {held}."), "fault.price-offers-several": ("Several packages of {days} days of {gpu}: {held}.", "Plusieurs forfaits de {days} jours de {gpu} : {held}.", "Più forfait di {days} giorni di {gpu}: {held}."), "fault.price-option": ("The value `{value}` does not fit here; write for example `{wanted}`.", "La valeur `{value}` ne convient pas ici ; écrivez par exemple `{wanted}`.", "Il valore `{value}` qui non è adatto; scrivi per esempio `{wanted}`."),
+    "price.card": ("{n} card", "{n} carte", "{n} scheda"), "price.cards": ("{n} cards", "{n} cartes", "{n} schede"), "price.package": ("{name}: {committed} {currency}, {cards} (days: {days}, lots: {lots}, periods: {periods}, hours covered: {covers_hours})", "{name} : {committed} {currency}, {cards} (jours : {days}, lots : {lots}, périodes : {periods}, heures couvertes : {covers_hours})", "{name}: {committed} {currency}, {cards} (giorni: {days}, lotti: {lots}, periodi: {periods}, ore coperte: {covers_hours})"), "price.hourly": ("{name}: {committed} {currency}, {cards} (per hour: {price}, lots: {lots}, hours billed: {covers_hours})", "{name} : {committed} {currency}, {cards} (par heure : {price}, lots : {lots}, heures facturées : {covers_hours})", "{name}: {committed} {currency}, {cards} (all’ora: {price}, lotti: {lots}, ore fatturate: {covers_hours})"), "price.open": ("{name}: {price} {currency} per hour and lot, {cards}; give the window to get a budget", "{name} : {price} {currency} par heure et par lot, {cards} ; indiquez la fenêtre pour obtenir un budget", "{name}: {price} {currency} per ora e per lotto, {cards}; indica la finestra per ottenere un budget"), "price.source": ("Catalogue {catalogue_version}, source: {source}", "Catalogue {catalogue_version}, source : {source}", "Catalogo {catalogue_version}, fonte: {source}"), "price.example-price": ("Example price: it shows the method, nobody rents at it.", "Prix d’exemple : il montre la méthode, personne ne loue à ce prix.", "Prezzo di esempio: mostra il metodo, nessuno noleggia a questo prezzo."), "price.short": ("{hours_missing} h of the window are missing. Nothing is extended by itself: price more periods.", "Il manque {hours_missing} h pour couvrir la fenêtre. Rien ne se prolonge tout seul : chiffrez des périodes supplémentaires.", "Mancano {hours_missing} h per coprire la finestra. Nulla si prolunga da solo: calcola periodi aggiuntivi."), "price.cost-value": ("Cost per accepted result: {cost_per_result} {currency} (accepted: {accepted_results})", "Coût par résultat accepté : {cost_per_result} {currency} (acceptés : {accepted_results})", "Costo per risultato accettato: {cost_per_result} {currency} (accettati: {accepted_results})"), "price.cost-undefined": ("Cost per accepted result: undefined, none was accepted. The budget stays committed.", "Coût par résultat accepté : non défini, aucun n’est accepté. Le budget reste engagé.", "Costo per risultato accettato: non definito, nessuno è accettato. Il budget resta impegnato."), "price.listing": ("Cheapest first within each currency; offers that do not cover the window come after.", "Du moins cher au plus cher dans chaque devise ; les offres qui ne couvrent pas la fenêtre viennent après.", "Dal meno caro al più caro in ogni valuta; le offerte che non coprono la finestra vengono dopo."), "price.break-even": ("As many cards by the hour ({break_even_price} {currency}) cost more beyond {break_even_hours} billed hours.", "Autant de cartes à l’heure ({break_even_price} {currency}) coûtent plus cher au-delà de {break_even_hours} heures facturées.", "Altrettante schede a ore ({break_even_price} {currency}) costano di più oltre {break_even_hours} ore fatturate."), "price.help": ("Committed budget of a GPU package: price of a lot x lots x periods. Without --days: every offer of the card.\ncalcul_forfaits.py {usage}", "Budget engagé d’un forfait GPU : prix du lot x lots x périodes. Sans --days : toutes les offres de la carte.\ncalcul_forfaits.py {usage}", "Budget impegnato di un forfait GPU: prezzo del lotto x lotti x periodi. Senza --days: tutte le offerte della scheda.\ncalcul_forfaits.py {usage}"), "place.line": ("line {number}", "ligne {number}", "riga {number}"), "place.fault": ("{where}: {found}", "{where} : {found}", "{where}: {found}"),
+    "fault.price-empty": ("The catalogue holds no offer.", "Le catalogue ne contient aucune offre.", "Il catalogo non contiene alcuna offerta."), "fault.price-empty.do": ("Add a row for each offer, under the header.", "Ajoutez une ligne par offre, sous l’en-tête.", "Aggiungi una riga per ogni offerta, sotto l’intestazione."), "fault.price-file": ("The catalogue is missing or cannot be opened.", "Le catalogue manque ou ne peut pas être ouvert.", "Il catalogo manca o non si può aprire."), "fault.price-file.do": ("Check the path and the access rights.", "Vérifiez le chemin et les droits d’accès.", "Controlla il percorso e i diritti di accesso."), "fault.price-encoding": ("The catalogue is not UTF-8 text.", "Le catalogue n’est pas du texte en UTF-8.", "Il catalogo non è testo in UTF-8."), "fault.price-encoding.do": ("Save the file again as CSV in UTF-8.", "Enregistrez de nouveau le fichier en CSV, encodage UTF-8.", "Salva di nuovo il file come CSV in UTF-8."), "fault.price-row": ("The line cannot be read: its cells are not as many as in the header, or a quotation mark is not closed.", "La ligne est illisible : elle n’a pas autant de cellules que l’en-tête, ou un guillemet n’est pas fermé.", "La riga non è leggibile: non ha tante celle quante l’intestazione, o una virgoletta non è chiusa."), "fault.price-row.do": ("Give the line one cell per column, and put a cell that holds a comma between quotation marks.", "Donnez à la ligne une cellule par colonne, et mettez entre guillemets droits une cellule qui contient une virgule.", "Dai alla riga una cella per colonna, e metti tra virgolette dritte una cella che contiene una virgola."), "fault.price-delimiter": ("Cells are separated by `{found}`; `{wanted}` is wanted.", "Les cellules sont séparées par `{found}` ; il faut `{wanted}`.", "Le celle sono separate da `{found}`; serve `{wanted}`."), "fault.price-delimiter.do": ("Save the file with `{wanted}` between cells and a point in numbers.", "Enregistrez le fichier avec `{wanted}` entre les cellules et un point dans les nombres.", "Salva il file con `{wanted}` tra le celle e un punto nei numeri."), "fault.price-columns": ("Columns missing: {missing}. Columns unknown or twice there: {unknown}.", "Colonnes absentes : {missing}. Colonnes inconnues ou en double : {unknown}.", "Colonne mancanti: {missing}. Colonne sconosciute o doppie: {unknown}."), "fault.price-columns.do": ("Take the header of `tarifs-forfaits.csv`; the order of the columns is free.", "Reprenez l’en-tête de `tarifs-forfaits.csv` ; l’ordre des colonnes est libre.", "Riprendi l’intestazione di `tarifs-forfaits.csv`; l’ordine delle colonne è libero."), "fault.price-cell": ("`{column}` holds `{value}`; a value like `{wanted}` is wanted.", "`{column}` contient `{value}` ; il faut une valeur comme `{wanted}`.", "`{column}` contiene `{value}`; serve un valore come `{wanted}`."), "fault.price-cell.do": ("Correct the cell. Numbers are above 0, with a point, without unit or thousands separator; the price of a package has at most two decimals.", "Corrigez la cellule. Un nombre est supérieur à 0, avec un point, sans unité ni séparateur de milliers ; le prix d’un forfait a au plus deux décimales.", "Correggi la cella. Un numero è maggiore di 0, con il punto, senza unità né separatore delle migliaia; il prezzo di un forfait ha al massimo due decimali."), "fault.price-twice": ("One offer of {gpu} has two prices: {there} ({first}) and {here}.", "Une même offre de {gpu} a deux prix : {there} ({first}) et {here}.", "Una stessa offerta di {gpu} ha due prezzi: {there} ({first}) e {here}."), "fault.price-twice.do": ("Keep the price that holds and delete the other row.", "Gardez le prix valable et supprimez l’autre ligne.", "Tieni il prezzo valido ed elimina l’altra riga."),
+    "fault.price-gpu-unknown": ("The catalogue holds no card named `{gpu}`. Names it holds: {near}.", "Le catalogue n’a pas de carte nommée `{gpu}`. Noms qu’il contient : {near}.", "Il catalogo non ha una scheda di nome `{gpu}`. Nomi che contiene: {near}."), "fault.price-gpu-unknown.do": ("Use one of these names, or add the card with its price and source to a catalogue.", "Employez un de ces noms, ou ajoutez la carte à un catalogue avec son prix et sa source.", "Usa uno di questi nomi, o aggiungi la scheda a un catalogo con prezzo e fonte."), "fault.price-gpu-several": ("`{gpu}` may name several cards: {near}.", "`{gpu}` peut désigner plusieurs cartes : {near}.", "`{gpu}` può indicare più schede: {near}."), "fault.price-gpu-several.do": ("Type one of these names in full.", "Écrivez l’un de ces noms en entier.", "Scrivi per intero uno di questi nomi."), "fault.price-days-unknown": ("Price unknown: {gpu} has no package of {days} days. Days in the catalogue: {held}.", "Prix inconnu : {gpu} n’a pas de forfait de {days} jours. Jours au catalogue : {held}.", "Prezzo sconosciuto: {gpu} non ha un forfait di {days} giorni. Giorni a catalogo: {held}."), "fault.price-days-unknown.do": ("Ask for a length the catalogue holds, or add this one with its price and source. No price is guessed.", "Demandez une durée du catalogue, ou ajoutez celle-ci avec son prix et sa source. Aucun prix n’est deviné.", "Chiedi una durata a catalogo, o aggiungi questa con prezzo e fonte. Nessun prezzo viene indovinato."), "fault.price-offers-several": ("Several packages of {days} days of {gpu}: {held}.", "Plusieurs forfaits de {days} jours de {gpu} : {held}.", "Più forfait di {days} giorni di {gpu}: {held}."), "fault.price-offers-several.do": ("Leave the number of days out to see them all, or use a catalogue that holds one of them.", "Omettez le nombre de jours pour les voir tous, ou prenez un catalogue qui n’en contient qu’un.", "Ometti il numero di giorni per vederli tutti, o usa un catalogo che ne contenga uno solo."), "fault.price-option": ("The value `{value}` does not fit here; write for example `{wanted}`.", "La valeur `{value}` ne convient pas ici ; écrivez par exemple `{wanted}`.", "Il valore `{value}` qui non è adatto; scrivi per esempio `{wanted}`."), "fault.price-option.do": ("Correct the option; `--help` shows how each is written.", "Corrigez l’option ; `--help` montre comment chacune s’écrit.", "Correggi l’opzione; `--help` mostra come si scrive ciascuna."), "fault.price-gpu-spellings": ("`{gpu}` and `{other}` ({first}) are two spellings of one card.", "`{gpu}` et `{other}` ({first}) sont deux écritures d’une même carte.", "`{gpu}` e `{other}` ({first}) sono due grafie della stessa scheda."), "fault.price-gpu-spellings.do": ("Write one and the same name in both rows, and in the manifest.", "Écrivez le même nom dans les deux lignes, et dans le manifeste.", "Scrivi lo stesso nome nelle due righe, e nel manifesto."), "fault.price-option-unknown": ("The command has no such option.", "La commande n’a pas cette option.", "Il comando non ha questa opzione."), "fault.price-option-unknown.do": ("See the options with `--help`.", "Consultez les options avec `--help`.", "Vedi le opzioni con `--help`."), "fault.price-option-missing": ("The option or its value is missing.", "L’option ou sa valeur manque.", "Manca l’opzione o il suo valore."), "fault.price-option-missing.do": ("Write for example `{option} {wanted}`.", "Écrivez par exemple `{option} {wanted}`.", "Scrivi per esempio `{option} {wanted}`."),
 }  # fmt: skip
 
 if __name__ == "__main__":

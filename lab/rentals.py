@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from lab.errors import UsageProblemError, fault
 
 if TYPE_CHECKING:  # each question imports what it needs
+    from collections.abc import Collection, Sequence
+
     from lab.analysis.coverage import Coverage
-    from lab.calcul_forfaits import Answer
+    from lab.calcul_forfaits import Answer, Offer
     from lab.model.reason import Reason
     from lab.store.catalogue import CatalogueFiles
 
@@ -59,7 +61,7 @@ def price(  # noqa: PLR0913  (the options of `lab price`, one by one)
     catalogue = read_catalogues(files)
     catalogue.check_priced(gpu)
     found = answer(catalogue.offers, gpu, days, lots=lots, periods=periods, window=hours, accepted=accepted)
-    return found, catalogue.notices
+    return found, (*catalogue.notices, *_two_prices(catalogue.offers, {found.rows[0]["gpu"]}))
 
 
 def windows(asked: WindowQuestion) -> tuple[tuple[Coverage, ...], tuple[Reason, ...]]:
@@ -87,12 +89,21 @@ def windows(asked: WindowQuestion) -> tuple[tuple[Coverage, ...], tuple[Reason, 
     priced = Priced(catalogue.offers, asked.gpu, 1 if asked.lots is None else asked.lots)
     named: list[str | None] = [*dict.fromkeys(task.variant for task in tasks if task.variant)]
     found = [coverage(tasks, one, zone.key, deadline=deadline, priced=priced) for one in named or [None]]
-    return tuple(found), catalogue.notices
+    return tuple(found), (*catalogue.notices, *_two_prices(catalogue.offers, {one.gpu for one in found}))
+
+
+def _two_prices(offers: Sequence[Offer], gpus: Collection[str | None]) -> tuple[Reason, ...]:
+    """Of the cards that an answer is about."""
+    from lab.prices import two_prices
+
+    return two_prices(one for one in offers if one.gpu in gpus)
 
 
 def _campaign_windows(folder: Path, asked: WindowQuestion) -> tuple[tuple[Coverage, ...], tuple[Reason, ...]]:
     """Of each variant of the manifest: the card it names, the lots chosen in `forfaits`, the workbook's catalogue."""
     from lab.analysis.coverage import Priced, coverage
+    from lab.model.reason import reason
+    from lab.prices import near_names
     from lab.store.calendar_file import option_time, read_zone
     from lab.store.campaign import read_declared
     from lab.store.catalogue import Catalogue, read_catalogues
@@ -105,10 +116,13 @@ def _campaign_windows(folder: Path, asked: WindowQuestion) -> tuple[tuple[Covera
     catalogue.check_priced(asked.gpu)
     held = {offer.gpu for offer in catalogue.offers}
     chosen = {choice.variant: choice for choice in content.choices}
-    found = []
+    found, notices = [], list(catalogue.notices)
     for variant in manifest.variants:
         lots = (chosen[variant.id].lots if variant.id in chosen else None) or 1
         gpu = asked.gpu or (variant.gpu if variant.gpu in held else None)
+        if gpu is None and variant.gpu and held:
+            near = near_names(catalogue.offers, variant.gpu)
+            notices.append(reason("window.no_card", variant=variant.id, gpu=variant.gpu, near=near))
         priced = Priced(catalogue.offers, gpu, lots if asked.lots is None else asked.lots)
         found.append(coverage(content.calendar, variant.id, zone, deadline=deadline, priced=priced))
-    return tuple(found), catalogue.notices
+    return tuple(found), (*notices, *_two_prices(catalogue.offers, {one.gpu for one in found}))

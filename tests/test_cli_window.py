@@ -69,6 +69,13 @@ def test_the_window_in_words(language: str, wanted: tuple[str, ...], capsys: pyt
     assert all(part in out for part in wanted)
 
 
+def test_seconds_are_shown_where_there_are_any(capsys: pytest.CaptureFixture[str]) -> None:
+    """72 h and one second end at 09:00:01; a start at 09:00 has no seconds to show."""
+    times = ("--start", "2026-11-02T09:00", "--end", "2026-11-05T09:00:01", "--tz", "Europe/Paris")
+    out = printed(capsys, "window", *times, "--lang", "fr")[1]
+    assert "72,000278 h, du 2 novembre 2026, 09:00 UTC+01:00 au 5 novembre 2026, 09:00:01 UTC+01:00" in out
+
+
 def test_a_missed_deadline_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     """By how many hours, to the second."""
     found = answered(capsys, "window", *TYPED, "--deadline", "2026-10-27T08:59:59")
@@ -83,7 +90,7 @@ def test_beyond_the_longest_package_extra_periods_are_priced(capsys: pytest.Capt
     assert [(one["committed"], one["extra_committed"]) for one in found["offers"]] == [("4142.00", "2071.00")]
     _, out, _ = printed(capsys, "window", *late, "--lang", "en")
     assert "2 periods of 7 days" in out
-    assert "extra periods (1): 2,071.00 USD" in out
+    assert "extra periods (1): 2071.00 USD" in out
 
 
 def test_tasks_of_a_csv_give_one_window_per_variant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,6 +139,21 @@ def test_the_calendar_of_a_campaign_gives_each_variant_s_window(
     code, out, _ = printed(capsys, "window", "--campaign", str(campaign))
     assert code == 0
     assert "accès : 97 h, du 23 octobre 2026, 09:00 UTC+02:00" in out
+
+
+def test_a_card_that_no_catalogue_holds_is_named_with_the_near_ones(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The manifest's card is not guessed to be another one: hours without prices, and why."""
+    path = campaign / "manifest.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace('"rtx-4090"', '"rtx-4080"'), encoding="utf-8")
+    found = answered(capsys, "window", "--campaign", str(campaign))
+    assert {(one["key"], one["values"]["gpu"], one["values"]["near"]) for one in found["notices"]} == {
+        ("window.no_card", "rtx-4080", "rtx-4090")
+    }
+    assert "offers" not in found["windows"][0]["packages"][0]
+    said = printed(capsys, "window", "--campaign", str(campaign), "--lang", "it")[1]
+    assert "nessun catalogo in uso ha una scheda di nome rtx-4080" in said
 
 
 def test_a_campaign_without_calendar_says_that_the_window_is_unknown(
@@ -188,6 +210,34 @@ def test_skypilot_s_catalogue_just_works(tmp_path: Path, capsys: pytest.CaptureF
     code, _, err = printed(capsys, "price", "--gpu", "a100-80gb", "--catalogue", str(path), "--lang", "en")
     assert code == 3
     assert "without a price" in err
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_column_that_skypilot_s_catalogue_lacks_is_named(
+    tmp_path: Path, language: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is still that catalogue, and not one of ours without all of its columns."""
+    path = tmp_path / "skypilot.csv"
+    path.write_text(SKYPILOT.replace("SpotPrice", "Spot"), encoding="utf-8")
+    code, out, err = printed(capsys, "price", "--gpu", "4090", "--catalogue", str(path), "--lang", language)
+    assert (code, out) == (3, "")
+    assert "SpotPrice." in err.splitlines()[0]
+    assert "catalogue_version" not in err
+
+
+def test_two_prices_of_one_offer_are_named_below_the_answer(
+    tmp_path: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`lab price` and `lab window` show both with version and source, and say in which file and line each stands."""
+    shipped = repository / "workbook" / "tarifs-forfaits.csv"
+    mine = tmp_path / "mine.csv"
+    mine.write_text(shipped.read_text(encoding="utf-8").replace("2071.00", "1999.00"), encoding="utf-8")
+    both = ("--gpu", "b200", "--catalogue", str(mine), "--catalogue", str(shipped))
+    for argv in (("price", *both), ("window", *TYPED, *both)):
+        assert [one["values"]["file"] for one in answered(capsys, *argv)["notices"]] == [str(shipped)]
+        said = printed(capsys, *argv, "--lang", "it")[1]
+        assert f"1999.00 USD ({mine}, riga 3) e 2071.00 USD ({shipped}, riga 3)" in said
+    assert "notices" not in answered(capsys, "price", "--gpu", "rtx-4090", *both[2:])
 
 
 def test_packages_and_hours_of_two_catalogues_meet(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lab.calcul_forfaits import Quote
@@ -10,7 +10,7 @@ from lab.model.campaign import Campaign
 from lab.model.catalogue import Deliverable, PackageChoice, Window
 from lab.model.decision import Verdict
 from lab.model.reason import Reason, reason
-from lab.prices import quote
+from lab.prices import quote, unknown_card
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,10 @@ def priced(campaign: Campaign, variant: str, window: Window | None) -> Priced:
 
 
 def chosen_package(campaign: Campaign, variant: str) -> PackageChoice | Reason:
-    """The variant's one row of `forfaits`, with the manifest's card and its lots stated; or why there is none."""
+    """The variant's one row of `forfaits`, with the manifest's card, which the catalogue holds, and its lots stated.
+
+    Or why there is none.
+    """
     spec = campaign.manifest.variant(variant)
     chosen = [choice for choice in campaign.choices if choice.variant == variant]
     if not chosen:
@@ -54,6 +57,8 @@ def chosen_package(campaign: Campaign, variant: str) -> PackageChoice | Reason:
     if len(chosen) > 1:
         return reason("gate.price.unknown.two_choices", choices=len(chosen))
     choice = replace(chosen[0], gpu=(spec.gpu if spec else None) or chosen[0].gpu)
+    if (unknown := unknown_card(choice.gpu, campaign.offers)) is not None:
+        return unknown
     if choice.lots is None or choice.lots < 1 or choice.periods < 1:
         return reason("gate.price.unknown.no_lots")
     return choice
@@ -96,33 +101,46 @@ def unplanned_deliverables(campaign: Campaign) -> tuple[str, ...]:
 def expense_warnings(campaign: Campaign) -> Mapping[str, tuple[Reason, ...]]:
     """Variant -> what is wrong with its other expenses.
 
-    One stated for another variant and missing for it (totals would not compare), or without its justification.
+    One stated for another variant and missing for it, or stated in several currencies (totals would not compare), or
+    without its justification.
     """
+    return {
+        variant.id: (
+            *_expenses_missing(campaign, variant.id),
+            *_expenses_in_currencies(campaign, variant.id),
+            *_expenses_unjustified(campaign, variant.id),
+        )
+        for variant in campaign.manifest.variants
+    }
+
+
+def _expenses_missing(campaign: Campaign, variant: str) -> Iterator[Reason]:
     everywhere = {one.item for one in campaign.expenses if one.variant is None}
     stated: dict[str, set[str]] = {}
     for one in campaign.expenses:
         if one.variant is not None and one.item not in everywhere:
             stated.setdefault(one.item, set()).add(one.variant)
-    return {
-        variant.id: (
-            *(
-                reason("warning.expense_missing", item=item, variants=sorted(others))
-                for item, others in sorted(stated.items())
-                if variant.id not in others
-            ),
-            *(
-                reason("warning.expense_unjustified", item=item)
-                for item in sorted(
-                    {
-                        one.item
-                        for one in campaign.expenses
-                        if one.variant in (None, variant.id) and not one.justification
-                    }
-                )
-            ),
-        )
-        for variant in campaign.manifest.variants
-    }
+    for item, others in sorted(stated.items()):
+        if variant not in others:
+            yield reason("warning.expense_missing", item=item, variants=sorted(others))
+
+
+def _expenses_in_currencies(campaign: Campaign, variant: str) -> Iterator[Reason]:
+    """Of the items that bear on the variant, those that any variant states in another currency."""
+    used: dict[str, set[str]] = {}
+    for one in campaign.expenses:
+        if one.currency:
+            used.setdefault(one.item, set()).add(one.currency)
+    own = {one.item for one in campaign.expenses if one.variant in {None, variant}}
+    for item in sorted(own):
+        if len(used.get(item, ())) > 1:
+            yield reason("warning.expense_currencies", item=item, currencies=sorted(used[item]))
+
+
+def _expenses_unjustified(campaign: Campaign, variant: str) -> Iterator[Reason]:
+    own = [one for one in campaign.expenses if one.variant in {None, variant}]
+    for item in sorted({one.item for one in own if not one.justification}):
+        yield reason("warning.expense_unjustified", item=item)
 
 
 def _variant(campaign: Campaign, row: Deliverable) -> str | None:

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from lab.analysis.windows import window
-from lab.calcul_forfaits import Offer, cents, window_hours
-from lab.model.catalogue import CalendarTask, Window
+from lab.calcul_forfaits import Offer, cents
+from lab.model.catalogue import CalendarTask, Window, window_hours
 from lab.prices import answer
 
 USUAL_DAYS = (3, 7, 30)  # the packages of the mission's article, shown also where the catalogue holds no price for them

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from lab.analysis.costs import Delivered, Priced
-from lab.calcul_forfaits import window_hours
 from lab.model.campaign import Campaign
-from lab.model.catalogue import Window
+from lab.model.catalogue import Window, window_hours
 from lab.model.decision import Gate, GateResult
 from lab.model.protocol import Protocol
 from lab.model.reason import reason
@@ -28,8 +27,9 @@ def calendar(priced: Priced, window: Window | None) -> Gate:
     facts: dict[str, object] = {"window": hours(window.hours), "covered": hours(covered)}
     if covered < window.hours:
         missing = hours(window.hours - covered)
-        return Gate("calendar", "failed", reason("gate.calendar.failed", **facts, missing=missing))
-    return Gate("calendar", "passed", reason("gate.calendar.passed", **facts, left=hours(covered - window.hours)))
+        return Gate("calendar", "failed", reason("gate.calendar.failed", **facts, missing=missing, hours=missing))
+    left = hours(covered - window.hours)
+    return Gate("calendar", "passed", reason("gate.calendar.passed", **facts, left=left, hours=left))
 
 
 def deadline(protocol: Protocol, window: Window | None) -> Gate:

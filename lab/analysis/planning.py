@@ -20,12 +20,14 @@ from lab.model.decision import Exclusion, Planning, Verdict
 from lab.model.reason import Reason, reason
 from lab.prices import quote
 
-# What every deliverable costs in time beside its pass. Download and installation happen once a rental, and neither they
-# nor the tasks of the calendar are told apart from the passes there, so nothing is guessed for them.
+# What a deliverable costs in time beside its pass. Download and installation happen once a rental: they count where a
+# pass measured them, and nothing is guessed for them elsewhere, nor for the tasks of the calendar.
+ONCE = ("download_s", "install_s")
 OVERHEADS = ("load_s", "compile_s", "warm_up_s", "evaluate_s", "export_s")
 # An empty cell for one of these reasons costs nothing, or its time is in the pass already.
 _NOTHING_TO_ADD = {
     "missing.not_needed", "missing.exported_in_pass", "missing.no_warm_up_declared", "missing.no_warm_up_possible",
+    "missing.loaded_before",
 }  # fmt: skip
 
 
@@ -35,7 +37,9 @@ def planning(
     """One hypothesis a variant: planned deliverables one after another, each as slow as the slowest accepted pass.
 
     To each the medians of its other phases are added, over the accepted, not excluded passes on the corpus of the
-    slowest one; a phase that not all of them recorded is left out and named. The package is the shortest of the
+    slowest one. A phase that some of them had and the others did not need (a download, a load in a process that serves
+    several passes) is added once, at its longest; one that not all of them recorded for another reason is left out and
+    named. Between two passes comes the cool-down that the manifest declares. The package is the shortest of the
     variant's card that covers the window, with the lots chosen in `forfaits`; beyond the longest package, the periods
     of it that cover, each at its price. Empty when the protocol plans no deliverable.
     """
@@ -60,26 +64,36 @@ def _projected(campaign: Campaign, variant: str, planned: int, passes: Sequence[
     if not passes:
         return Planning(variant, planned, why=reason("planning.no_pass"))
     slowest = max((record.attempt for record in passes), key=lambda row: (row.duration_s or 0.0, row.corpus or ""))
-    overheads, left_out = _overheads([one for one in passes if one.attempt.corpus == slowest.corpus])
-    seconds = sum(exact(value) for value in (slowest.duration_s or 0.0, *overheads.values()))
-    hours = Fraction(seconds) * planned / 3600
+    alike = [one for one in passes if one.attempt.corpus == slowest.corpus]
+    overheads, once, left_out = _overheads(alike)
+    cool_down = campaign.manifest.run.cool_down_s
+    each = sum(exact(value) for value in (slowest.duration_s or 0.0, *overheads.values()))
+    seconds = each * planned + sum(exact(value) for value in once.values()) + exact(cool_down) * (planned - 1)
+    hours = Fraction(seconds) / 3600
     package = smallest_package(campaign, variant, hours)
-    priced = package if isinstance(package, Quote) else None
-    why = package if isinstance(package, Reason) else None
-    return Planning(variant, planned, slowest.corpus, slowest.duration_s, overheads, left_out, hours, priced, why)
+    return Planning(
+        variant, planned, slowest.corpus, slowest.duration_s, overheads, once, cool_down, left_out, hours,
+        quote=package if isinstance(package, Quote) else None,
+        why=package if isinstance(package, Reason) else None,
+    )  # fmt: skip
 
 
-def _overheads(passes: Sequence[Record]) -> tuple[dict[str, float], tuple[str, ...]]:
+def _overheads(passes: Sequence[Record]) -> tuple[dict[str, float], dict[str, float], tuple[str, ...]]:
+    """Seconds of phases that every pass had (medians), of those only some needed (longest), and what is left out."""
     medians: dict[str, float] = {}
+    once: dict[str, float] = {}
     left_out = []
-    for name in OVERHEADS:
+    for name in (*ONCE, *OVERHEADS):
         values = [value for one in passes if (value := getattr(one.attempt, name)) is not None]
-        middle = median(values) if len(values) == len(passes) else None
+        lacking = [one for one in passes if getattr(one.attempt, name) is None]
+        middle = median(values) if not lacking else None
         if middle is not None:
             medians[name] = middle
-        elif any(getattr(one.attempt, name) is not None or not _nothing_to_add(one, name) for one in passes):
+        elif values and (name in ONCE or all(_nothing_to_add(one, name) for one in lacking)):
+            once[name] = max(values)
+        elif name in OVERHEADS and not all(_nothing_to_add(one, name) for one in lacking):
             left_out.append(name)
-    return medians, tuple(left_out)
+    return medians, once, tuple(left_out)
 
 
 def _nothing_to_add(record: Record, name: str) -> bool:

@@ -10,10 +10,10 @@ from lab.analysis.gates_declared import hours
 from lab.analysis.passes import groups, of_variant, slots
 from lab.analysis.ranking import Answer, budget
 from lab.analysis.weigh import Weighed, weigh
-from lab.calcul_forfaits import window_hours
 from lab.metrics import metric
 from lab.model.attempt import Record
 from lab.model.campaign import Campaign
+from lab.model.catalogue import window_hours
 from lab.model.decision import OtherAnswer, VariantDecision
 from lab.model.reason import Reason, reason
 

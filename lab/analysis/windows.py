@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from lab.calcul_forfaits import window_hours
-from lab.model.catalogue import CalendarTask, Window
+from lab.model.catalogue import CalendarTask, Window, window_hours
 
 
 def window(tasks: Sequence[CalendarTask], variant: str) -> Window | None:

@@ -9,7 +9,18 @@ from fractions import Fraction
 
 from lab.calcul_forfaits import Offer
 
-__all__ = ["CalendarTask", "Deliverable", "Expense", "Offer", "PackageChoice", "Window"]
+__all__ = ["CalendarTask", "Deliverable", "Expense", "Offer", "PackageChoice", "Window", "window_hours"]
+
+
+def window_hours(start: datetime, end: datetime) -> Fraction:
+    """Exact hours between two aware moments, through clock changes, negative if reversed.
+
+    Raises:
+        TypeError: a moment without a time zone.
+    """
+    begun, ended = (at.replace(tzinfo=None) - at.utcoffset() for at in (start, end))  # type: ignore[operator]  # naive
+    span = ended - begun  # in UTC, because two moments of one zone subtract by the wall clock
+    return span.days * 24 + Fraction(span.seconds * 10**6 + span.microseconds, 3600 * 10**6)
 
 
 @dataclass(frozen=True)

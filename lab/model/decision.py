@@ -203,6 +203,8 @@ class Planning:
         corpus: the corpus of the slowest accepted pass.
         slowest_s: that pass, in seconds; None without an accepted one, and then nothing is projected.
         overheads_s: column -> median seconds of the phases beside a pass, spent once a deliverable.
+        once_s: column -> seconds of phases that some accepted passes had and the others did not need: spent once.
+        cool_down_s: what the manifest declares between two passes.
         left_out: columns of phases that not every accepted pass recorded, so that nothing is added for them.
         hours: the window that production would need, exact.
         quote: the smallest package that covers it, with the periods it takes; None when there is none.
@@ -214,6 +216,8 @@ class Planning:
     corpus: str | None = None
     slowest_s: float | None = None
     overheads_s: Mapping[str, float] = field(default_factory=dict)
+    once_s: Mapping[str, float] = field(default_factory=dict)
+    cool_down_s: float | None = None
     left_out: tuple[str, ...] = ()
     hours: Fraction | None = None
     quote: Quote | None = None

@@ -6,19 +6,24 @@ it the product's errors and reasons, and lets a model be added without touching 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lab.calcul_forfaits import Answer, CatalogueError, Hours, Offer, Quote, read_offers
+from lab.calcul_forfaits import Answer, CatalogueError, Hours, Offer, Quote, find_gpu, identity, read_offers
 from lab.calcul_forfaits import answer as find_answer
+from lab.calcul_forfaits import together as all_together
 from lab.errors import Fault, InvalidInputError, LabError, UsageProblemError, fault
+from lab.messages import DASH
 from lab.model.catalogue import PackageChoice
 from lab.model.reason import Reason, reason
 from lab.prices.base import PriceModel
 from lab.prices.forfait import FORFAIT
 from lab.prices.hourly import HOURLY
 
-__all__ = ["MODEL_CELLS", "PRICE_MODELS", "PriceModel", "answer", "quote", "quote_offer", "read_catalogue", "refusal"]
+__all__ = [
+    "MODEL_CELLS", "PRICE_MODELS", "PriceModel", "answer", "near_names", "quote", "quote_offer", "read_catalogue",
+    "refusal", "together", "two_prices", "unknown_card",
+]  # fmt: skip
 
 PRICE_MODELS: tuple[PriceModel, ...] = (FORFAIT, HOURLY)
 MODEL_CELLS = {model.name: model.cells for model in PRICE_MODELS}
@@ -34,6 +39,51 @@ def read_catalogue(path: Path, delimiter: str = ",") -> tuple[Offer, ...]:
         return read_offers(path, delimiter, MODEL_CELLS)
     except CatalogueError as error:
         raise refusal(error) from error
+
+
+def together(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """Offers of several catalogues, one that is given twice once.
+
+    Raises:
+        InvalidInputError: one card under two spellings (`rtx4090`, `rtx-4090`), with both files and lines.
+    """
+    try:
+        return all_together(offers)
+    except CatalogueError as error:
+        raise refusal(error) from error
+
+
+def two_prices(offers: Iterable[Offer]) -> tuple[Reason, ...]:
+    """Where two catalogues price one offer differently: each such price beside the first one, with files and lines."""
+    seen: dict[tuple[object, ...], Offer] = {}
+    found = []
+    for offer in offers:
+        first = seen.setdefault(identity(offer), offer)
+        if (first.price, first.currency) != (offer.price, offer.currency):
+            here, there = (f"{one.price} {one.currency}" for one in (offer, first))
+            at = {"file": offer.at[0] or DASH, "line": _line(offer), "first_file": first.at[0] or DASH}
+            facts = {"gpu": offer.gpu, "here": here, "there": there, **at, "first_line": _line(first)}
+            found.append(reason("price.two-prices", **facts))
+    return tuple(found)
+
+
+def _line(offer: Offer) -> str:
+    return offer.at[1].removeprefix("line ")
+
+
+def near_names(offers: Sequence[Offer], gpu: str) -> str:
+    """Cards of the catalogues whose names are near `gpu`, which none of them holds; all cards if none is near."""
+    try:
+        return find_gpu(offers, gpu)
+    except CatalogueError as error:
+        return str(error.problems[0].values["near"])
+
+
+def unknown_card(gpu: str | None, offers: Sequence[Offer]) -> Reason | None:
+    """That no row of the catalogue holds the card, with the near names; None when one does, or there are no rows."""
+    if gpu is None or not offers or any(one.gpu == gpu for one in offers):
+        return None
+    return reason("gate.price.unknown.no_card", gpu=gpu, near=near_names(offers, gpu))
 
 
 def answer(  # noqa: PLR0913  (the options of `lab price`, one by one)
@@ -67,7 +117,7 @@ def refusal(error: CatalogueError) -> LabError:
 def faults(error: CatalogueError, file: str | None = None) -> tuple[Fault, ...]:
     """The faults of an error; `file` names the file when the error does not (the rows of a sheet)."""
     where = error.file or file
-    return tuple(fault(one.slug, file=where, place=one.place, **one.values) for one in error.problems)
+    return tuple(fault(one.slug, file=one.file or where, place=one.place, **one.values) for one in error.problems)
 
 
 def quote_offer(offer: Offer, lots: int, periods: int, window_hours: Hours | None) -> Quote | None:
@@ -83,13 +133,15 @@ def quote(choice: PackageChoice, offers: Sequence[Offer], window_hours: Hours | 
     passed over.
 
     Returns:
-        The quote, or a reason `gate.price.unknown.<...>`: `no_gpu`, `no_offer` (also when no lots are stated),
-        `several` or `no_window`.
+        The quote, or a reason `gate.price.unknown.<...>`: `no_gpu`, `no_card` (with the near names), `no_offer`
+        (also when no lots are stated), `several` or `no_window`.
     """
     facts = {"gpu": choice.gpu or "", "days": choice.days or "-"}
     found = [one for one in offers if (one.gpu, one.days, one.spot) == (choice.gpu, choice.days, False)]
     if choice.gpu is None:
         return reason("gate.price.unknown.no_gpu")
+    if (unknown := unknown_card(choice.gpu, offers)) is not None:
+        return unknown
     if not found or choice.lots is None:
         return reason("gate.price.unknown.no_offer", **facts)
     if len(found) > 1:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
-from lab.calcul_forfaits import CatalogueError, Offer, Problem, offers_from_rows
+from lab.calcul_forfaits import CatalogueError, Offer, Problem, offers_from_rows, runs
 
 COLUMNS = (
     "InstanceType", "AcceleratorName", "AcceleratorCount", "vCPUs", "MemoryGiB", "GpuInfo", "Region", "SpotPrice",
@@ -54,8 +54,15 @@ class Imported:
 
 
 def is_skypilot(header: Collection[str]) -> bool:
-    """Whether these are the columns of SkyPilot's catalogue; there may be more of them, in any order."""
-    return set(COLUMNS) <= set(header)
+    """Whether these are the columns of SkyPilot's catalogue; more may be there, in any order, and some missing."""
+    return len({*COLUMNS} & {*header}) > len(COLUMNS) // 2
+
+
+def check_columns(header: Collection[str], file: str) -> None:
+    """Raises CatalogueError that names the columns which are missing."""
+    if missing := [column for column in COLUMNS if column not in header]:
+        facts = {"missing": ", ".join(missing), "columns": ", ".join(COLUMNS)}
+        raise CatalogueError(Problem("skypilot-columns", "line 1", facts), file=file)
 
 
 def import_offers(
@@ -89,6 +96,8 @@ def import_offers(
     fixed = {"model": "hourly", "increment_minutes": str(increment_minutes), "currency": CURRENCY}
     fixed |= {"catalogue_version": source.version, "source": source.name}
     ids = {runs(one): one for one in sorted(known, reverse=True)}
+    for _, row in usable:  # a card that the file itself writes in two ways is one
+        ids.setdefault(runs(row["AcceleratorName"]), _gpu(row["AcceleratorName"], ids))
     offers: list[Offer] = []
     problems: list[Problem] = []
     for column in ("Price", "SpotPrice") if spot else ("Price",):
@@ -102,6 +111,7 @@ def import_offers(
     left_out["price"] = sum(not row["Price"] for _, row in usable)
     priced = {offer.gpu for offer in offers}
     unpriced = {_gpu(row["AcceleratorName"], ids) for _, row in usable} - priced
+    offers = [replace(one, at=(source.file, one.at[1])) for one in offers]
     return Imported(tuple(offers), {why: n for why, n in left_out.items() if n}, tuple(sorted(unpriced)))
 
 
@@ -151,8 +161,3 @@ def _plain(text: str, step: Decimal) -> str:
 def _gpu(name: str, ids: Mapping[tuple[str, ...], str]) -> str:
     """`A100-80GB` as `a100-80gb`, `Gaudi HL-205` as `gaudi-hl-205`."""
     return ids.get(runs(name)) or "-".join(re.findall(r"[a-z0-9]+(?:\.[a-z0-9]+)*", name.lower()))
-
-
-def runs(name: str) -> tuple[str, ...]:
-    """The letters and the digits of a card's name, without case, spaces and signs: what makes it the same card."""
-    return tuple(re.findall("[a-z]+|[0-9]+", name.lower()))

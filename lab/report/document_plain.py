@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -77,12 +78,14 @@ def _measured(name: str, value: object, texts: Messages) -> str | None:
     """Seconds and probabilities with four significant digits: no sentence is clearer for a microsecond."""
     if not isinstance(value, float) or not (name.endswith("_s") or name == "p"):
         return None
-    return texts.number(float(f"{value:.4g}"))
+    # A probability too small for a float is not none at all: it is told as below the smallest step.
+    shown = value or math.ulp(0.0) if name == "p" else value
+    return texts.number(float(f"{shown:.4g}"))
 
 
 def _fact(value: object, texts: Messages) -> object:
     if isinstance(value, dict) and set(value) == {"decimal"}:
-        return texts.number(Decimal(value["decimal"]), 2)
+        return texts.amount(Decimal(value["decimal"]))
     if isinstance(value, dict) and set(value) == {"moment"}:
         return texts.date_time(datetime.fromisoformat(value["moment"]))
     if isinstance(value, list):

@@ -9,7 +9,7 @@ from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, T
 from lab.report.document_plain import Json
 from lab.report.words import MARKS, Words
 
-_MISSING = "warning.expense_missing"
+_TOTALS = ("warning.expense_missing", "warning.expense_currencies")  # why totals of other expenses do not compare
 
 
 def costs(document: Json, words: Words) -> Section:
@@ -73,7 +73,7 @@ def _package(variant: Json, words: Words) -> Cell:
         return Cell(DASH, words.text("no_package"))
     if offer["days"] is None:
         mark = words.text("price.mark") if variant["example_price"] else None
-        return Cell(offer["name"], _beside(_hourly_terms(offer, variant["lots"], words), mark))
+        return Cell(offer["name"], beside(_hourly_terms(offer, variant["lots"], words), mark))
     lots = words.count("package.lots", variant["lots"] or 1, price=words.price(
         offer["price"], offer["currency"], example=variant["example_price"]))  # fmt: skip
     parts = [lots, words.count("package.of_cards", variant["cards"] or 0)]
@@ -84,7 +84,7 @@ def _package(variant: Json, words: Words) -> Cell:
 
 
 def _expenses(document: Json, words: Words) -> tuple[Block, ...]:
-    """The other expenses, and beside them the items that one variant states and another leaves out."""
+    """The other expenses, and beside them the items that one variant leaves out or that stand in two currencies."""
     if not document["expenses"]:
         return (Text(words.text("expenses.none")),)
     columns = tuple(
@@ -105,7 +105,7 @@ def _expenses(document: Json, words: Words) -> tuple[Block, ...]:
         Line(words.text("colon", before=variant["id"], after=words.say(one)), "unknown", MARKS["unknown"])
         for variant in document["variants"]
         for one in variant["warnings"]
-        if one["message"]["key"] == _MISSING
+        if one["message"]["key"] in _TOTALS
     )
     return (table, Lines(missing)) if missing else (table,)
 
@@ -137,7 +137,7 @@ def _hourly_row(one: Json, words: Words) -> tuple[Cell, ...]:
         Cell(one["variant"], words.short(one["variant"])),
         Cell(offer["name"], _hourly_terms(offer, one["lots"], words)),
         package_cell(package, words, priced=True) if package else Cell(DASH, why),
-        Cell(words.price(billed["committed"], billed["currency"], example=False), _beside(cost, mark))
+        Cell(words.price(billed["committed"], billed["currency"], example=False), beside(cost, mark))
         if billed
         else Cell(DASH, why),
         Cell(
@@ -150,7 +150,7 @@ def _hourly_row(one: Json, words: Words) -> tuple[Cell, ...]:
 
 def _hourly_terms(offer: Json, lots: int | None, words: Words) -> str:
     """Lots, price (not rounded), region, increment and minimum of an hourly offer."""
-    price = f"{words.messages.number(Decimal(offer['price']), None)}\u00a0{offer['currency']}"
+    price = f"{words.messages.amount(Decimal(offer['price']), None)}\u00a0{offer['currency']}"
     parts = [words.count("hourly.lots", lots or 1, price=price)]
     parts += [offer["region"]] if offer["region"] else []
     parts.append(words.count("hourly.increment", offer["increment_minutes"]))
@@ -170,5 +170,6 @@ def package_cell(package: Json, words: Words, *, priced: bool) -> Cell:
     return Cell(package["name"], ", ".join(parts))
 
 
-def _beside(*notes: str | None) -> str | None:
+def beside(*notes: str | None) -> str | None:
+    """Quiet notes under a cell, those that are there; None when there is none."""
     return ", ".join(one for one in notes if one) or None

@@ -71,7 +71,8 @@ def _lines(found: Coverage, words: Messages) -> Iterator[str]:
         yield words.text("window.unknown")
         return
     span = found.window
-    facts = {"start": words.date_time(span.start), "end": words.date_time(span.end), "zone": found.time_zone or DASH}
+    start, end = words.date_time(span.start, exact=True), words.date_time(span.end, exact=True)
+    facts = {"start": start, "end": end, "zone": found.time_zone or DASH}
     yield words.text("window.span", hours=_hours(plain_hours(span.hours), words), **facts)
     if found.task_hours is not None and found.waiting_hours is not None:
         tasks, waiting = plain_hours(found.task_hours), plain_hours(found.waiting_hours)
@@ -79,7 +80,9 @@ def _lines(found: Coverage, words: Messages) -> Iterator[str]:
     left = found.deadline_hours_left
     if left is not None:
         key = "window.deadline.met" if left >= 0 else "window.deadline.missed"
-        yield words.text(key, deadline=words.date_time(found.deadline), hours=_hours(signed_hours(left), words))
+        yield words.text(
+            key, deadline=words.date_time(found.deadline, exact=True), hours=_hours(signed_hours(left), words)
+        )
     for one in found.packages:
         key = "window.covers" if one.covers else "window.short"
         yield words.text(key, days=one.days, hours=_hours(signed_hours(one.hours_left), words))

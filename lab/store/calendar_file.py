@@ -9,10 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from lab.calcul_forfaits import window_hours
 from lab.errors import Fault, InvalidInputError, UsageProblemError, fault
 from lab.messages import DASH
-from lab.model.catalogue import CalendarTask
+from lab.model.catalogue import CalendarTask, window_hours
 from lab.store.files import read_text
 from lab.store.moments import LocalTimeError, local_moment, zone_named, zone_names
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.calcul_forfaits import CatalogueError, read_table
+from lab.calcul_forfaits import CatalogueError, read_table, runs
 from lab.errors import Fault, InvalidInputError, fault
 from lab.model.catalogue import Offer
 from lab.model.reason import Reason, reason
-from lab.prices import read_catalogue
-from lab.prices.skypilot import Imported, Source, import_offers, is_skypilot, runs
+from lab.prices import read_catalogue, together
+from lab.prices.skypilot import Imported, Source, check_columns, import_offers, is_skypilot
 from lab.store.files import resource, sha256_file
 
 INCREMENT_MINUTES = 60  # SkyPilot's prices are per hour, and nothing in its catalogue says that less is billed
@@ -59,7 +59,8 @@ def read_catalogues(files: CatalogueFiles) -> Catalogue:
     Nothing is chosen between catalogues: two that price the same package both show, each with its version and source.
 
     Raises:
-        InvalidInputError: a file cannot be read as a catalogue; the faults of all files at once.
+        InvalidInputError: a file cannot be read as a catalogue; the faults of all files at once. Or two of them spell
+            one card differently.
     """
     if not files.paths:
         return Catalogue(shipped_offers())
@@ -72,6 +73,7 @@ def read_catalogues(files: CatalogueFiles) -> Catalogue:
         try:
             header, rows = read_table(path)
             if is_skypilot(header):
+                check_columns(header, str(path))
                 tables.append(
                     (path, [(place, dict(zip(header, cells, strict=True))) for place, cells in rows if cells])
                 )
@@ -84,7 +86,8 @@ def read_catalogues(files: CatalogueFiles) -> Catalogue:
     imported: list[tuple[Path, Imported]] = []
     for path, cells in tables:
         try:
-            imported.append((path, _skypilot(path, cells, files, [one.gpu for one in offers])))
+            before = [*offers, *(offer for _, one in imported for offer in one.offers)]
+            imported.append((path, _skypilot(path, cells, files, [one.gpu for one in before])))
         except CatalogueError as error:
             found += faults(error)
     if found:
@@ -93,7 +96,7 @@ def read_catalogues(files: CatalogueFiles) -> Catalogue:
     notices = [notice for path, one in imported for notice in _notices(path, one, files)]
     priced = {offer.gpu for offer in offers}
     unpriced = {gpu: str(path) for path, one in imported for gpu in one.unpriced if gpu not in priced}
-    return Catalogue(tuple(dict.fromkeys(offers)), tuple(notices), unpriced)
+    return Catalogue(together(offers), tuple(notices), unpriced)
 
 
 def _skypilot(

@@ -77,7 +77,8 @@ def placed(typed: datetime, zone: ZoneInfo) -> datetime:
         return early
     exists = early.astimezone(UTC).astimezone(zone).replace(tzinfo=None) == typed
     readings = tuple(one.astimezone(UTC).astimezone(zone).isoformat(timespec="minutes") for one in (early, late))
-    raise LocalTimeError("twice" if exists else "never", typed.isoformat(sep=" "), readings)
+    shown = typed.isoformat(sep=" ", timespec="auto" if typed.second or typed.microsecond else "minutes")
+    raise LocalTimeError("twice" if exists else "never", shown, readings)
 
 
 def local_moment(typed: str, zone: ZoneInfo) -> datetime:

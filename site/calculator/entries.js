@@ -3,22 +3,15 @@
   "use strict";
   const { decimal } = calculator.exact;
   const { WindowFault, between } = calculator.windows;
-  const { say, number, canonical, typed, reads, moment, element, find, hours: shownHours } = calculator.words;
+  const { say, number, canonical, typed, reads, moment, find, hours: shownHours } = calculator.words;
+  const { show, dated, checked, explain, stated, placed, pinned } = calculator.moments;
+  const { tasks } = calculator;
   const COUNT = /^[1-9][0-9]{0,5}$/, ACCEPTED = /^[0-9]{1,6}$/, HOURS = /^(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,6})?$/;
   const AMOUNT = /^(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,12})?$/;
   /* Entry, its name in a link; those of `lab price` and `lab window` where they have one. */
   const TYPED = { lots: "lots", periods: "periods", hours: "window", accepted: "accepted-results", hourly: "hourly" };
-  const MOMENTS = { start: "start", end: "end" };
-  const offsets = {}; /* of a local time that exists twice, once a person has said which one is meant */
-
+  const MOMENTS = ["start", "end"], WAYS = ["dates", "tasks", "hours"];
   const mode = () => document.querySelector('input[name="mode"]:checked').value;
-
-  function show(name, ...children) {
-    const place = find(`${name}-fault`), field = find(name);
-    place.replaceChildren(...children);
-    place.hidden = !children.length;
-    if (children.length) { field.setAttribute("aria-invalid", "true"); } else { field.removeAttribute("aria-invalid"); }
-  }
 
   /* A typed number: null when empty, undefined (and the field says why) when it cannot be. */
   function entered(name, form, key, facts) {
@@ -35,49 +28,9 @@
     return text === null || text === undefined ? undefined : BigInt(text);
   }
 
-  /* A moment as text for `between`: null when empty, undefined when it is not whole. */
-  function dated(name) {
-    const field = find(name);
-    if (field.value) { return field.value + (offsets[name] ?? ""); }
-    if (field.validity.badInput) { show(name, say("wrong.no_date")); return undefined; }
-    return null;
-  }
-
-  function offer(name, reading) {
-    const button = element("button", { type: "button", class: "reading" }, moment(reading));
-    button.addEventListener("click", () => {
-      find(name).value = reading.replace(/[+-][0-9:]+$/, "");
-      offsets[name] = /[+-][0-9:]+$/.exec(reading)[0];
-      find(name).dispatchEvent(new CustomEvent("chosen", { bubbles: true }));
-      find(name).focus();
-    });
-    return button;
-  }
-
-  function explain(fault, names) {
-    const place = fault.slug === "time-zone-unknown" ? "zone" : fault.slug === "window-reversed" ? "end" : names;
-    const facts = { ...fault.values, found: String(fault.values.found ?? "").replace("T", " ") };
-    const text = fault.slug === "time-not-a-date" ? say("wrong.no_date") : say(`wrong.${fault.slug}`, facts);
-    const readings = (fault.values.readings ?? []).map((one) => offer(place, one));
-    show(place, element("p", {}, text), ...(readings.length ? [element("p", {}, say("wrong.take")), ...readings] : []));
-  }
-
-  /* Whether a moment can be read by itself: undefined, and its field says why, when it cannot. */
-  function checked(name, text, zone) {
-    if (typeof text !== "string") { return text; }
-    try {
-      calculator.windows.instant(text, zone);
-      return text;
-    } catch (fault) {
-      if (!(fault instanceof WindowFault)) { throw fault; }
-      explain(fault, name);
-      return undefined;
-    }
-  }
-
   function reading(found, start, end) {
     const wall = between(start.slice(0, 16), end.slice(0, 16), "UTC").hours;
-    const change = wall.n * found.hours.d !== found.hours.n * wall.d && !offsets.start && !offsets.end;
+    const change = wall.n * found.hours.d !== found.hours.n * wall.d && !pinned("start") && !pinned("end");
     const facts = { start: moment(found.start), end: moment(found.end), hours: shownHours(found.hours) };
     return say("reading", facts) + (change ? ` ${say("reading.clocks", { wall: shownHours(wall) })}` : "");
   }
@@ -85,7 +38,7 @@
   function byDates() {
     const zone = find("zone").value;
     for (const name of ["start", "end", "zone"]) { show(name); }
-    const [start, end] = Object.keys(MOMENTS).map((name) => checked(name, dated(name), zone));
+    const [start, end] = MOMENTS.map((name) => checked(name, dated(name), zone));
     find("reading").textContent = "";
     if (start === undefined || end === undefined) { return undefined; }
     if (start === null && end === null) { return null; }
@@ -104,17 +57,22 @@
     }
   }
 
+  function byHours() {
+    const text = entered("hours", HOURS, "wrong.hours", { wanted: number("96.5") });
+    return text && decimal(text);
+  }
+
   /* What the form says. A value is null when it is not stated, and undefined when it cannot be. */
   function read() {
-    const dates = mode() === "dates";
-    find("by-dates").hidden = !dates;
-    find("by-hours").hidden = dates;
-    const typedHours = dates ? null : entered("hours", HOURS, "wrong.hours", { wanted: number("96.5") });
+    const way = mode();
+    for (const one of WAYS) { find(`by-${one}`).hidden = one !== way; }
+    find("zoned").hidden = way === "hours";
+    const windows = { dates: byDates, tasks: () => tasks.read(find("zone").value), hours: byHours };
     const accepted = entered("accepted", ACCEPTED, "wrong.number", { wanted: "3" });
     const hourly = entered("hourly", AMOUNT, "wrong.amount", { wanted: number("0.69") });
     return {
       gpu: find("gpu").value, lots: count("lots"), periods: count("periods"), quality: find("quality").checked,
-      window: dates ? byDates() : typedHours && decimal(typedHours),
+      window: windows[way](),
       accepted: accepted && BigInt(accepted),
       hourly: hourly && decimal(hourly), hourlyText: hourly,
     };
@@ -128,15 +86,19 @@
       if (shown && (reads(text, AMOUNT) || reads(text, ACCEPTED))) { link.set(as, canonical(text)); }
     }
     if (mode() === "dates") {
-      for (const name of Object.keys(MOMENTS)) {
-        if (find(name).value) { link.set(name, find(name).value + (offsets[name] ?? "")); }
+      for (const name of MOMENTS) {
+        if (find(name).value) { link.set(name, stated(name)); }
       }
       if (link.has("start") || link.has("end")) { link.set("tz", find("zone").value); }
+    } else if (mode() === "tasks") {
+      const told = tasks.stated();
+      for (const one of told.length ? told : [""]) { link.append("task", one); }
+      link.set("tz", find("zone").value);
     } else if (!link.has("window")) {
       link.set("window", "");
     }
     if (find("quality").checked) { link.set("quality", "1"); }
-    return `#${String(link).replace(/%3A/g, ":").replace(/%2F/g, "/")}`;
+    return `#${String(link).replace(/%3A/g, ":").replace(/%2F/g, "/").replace(/%7E/g, "~")}`;
   }
 
   /* Fill the form from a fragment; `gpuOf` names the card a typed name means, or null. */
@@ -148,14 +110,9 @@
     for (const name of ["lots", "periods"]) { find(name).value ||= "1"; }
     const tz = link.get("tz");
     if (tz) { zone(tz); }
-    for (const name of Object.keys(MOMENTS)) {
-      /* A plus sign that somebody typed in a link reads as a space there. */
-      const text = (link.get(name) ?? "").replace(/ (?=\d\d:\d\d$)(?<=T.*)/, "+");
-      const [, value, offset] = /^(.*?)((?:[+-]\d\d:\d\d)?)$/.exec(text);
-      find(name).value = value;
-      offsets[name] = offset;
-    }
-    const given = link.has("window") ? "hours" : "dates";
+    for (const name of MOMENTS) { placed(name, link.get(name) ?? ""); }
+    tasks.restore(link.getAll("task"));
+    const given = link.has("window") ? "hours" : link.has("task") ? "tasks" : "dates";
     document.querySelector(`input[name="mode"][value="${given}"]`).checked = true;
     find("quality").checked = link.get("quality") === "1";
   }
@@ -174,10 +131,5 @@
     zone(mine || "UTC");
   }
 
-  /* A time typed anew is no longer the reading chosen before. */
-  function forget(name) {
-    for (const one of name in MOMENTS ? [name] : Object.keys(MOMENTS)) { delete offsets[one]; }
-  }
-
-  calculator.entries = Object.freeze({ read, fragment, restore, zones, forget });
+  calculator.entries = Object.freeze({ read, fragment, restore, zones, forget: calculator.moments.forget });
 })(globalThis.calculator ??= {});

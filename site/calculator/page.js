@@ -5,7 +5,8 @@
   const { data, say, number, problem, element, marked, find } = calculator.words;
   const LARGEST = 20000000; /* bytes */
   const catalogues = [{
-    name: data.catalogue.name, own: false, used: true, offers: prices.readCatalogue(data.catalogue.text, data.rules),
+    name: data.catalogue.name, own: false, used: true,
+    offers: prices.readCatalogue(data.catalogue.text, data.rules, data.catalogue.name),
   }];
 
   const offers = () => prices.together(catalogues.filter((one) => one.used).map((one) => one.offers));
@@ -65,7 +66,10 @@
         if (file.size > LARGEST) {
           throw new prices.Refused([{ slug: null, text: say("refused.big", { n: number(LARGEST / 1e6) }) }]);
         }
-        const read = prices.readCatalogue(new Uint8Array(await file.arrayBuffer()), data.rules);
+        const read = prices.readCatalogue(new Uint8Array(await file.arrayBuffer()), data.rules, file.name);
+        const others = catalogues.filter((one) => !(one.own && one.name === file.name));
+        const spelled = prices.spellings([...others.flatMap((one) => one.offers), ...read]);
+        if (spelled.length) { throw new prices.Refused(spelled); }
         const taken = { name: file.name, own: true, used: true, offers: read };
         const before = catalogues.findIndex((one) => one.own && one.name === file.name);
         if (before < 0) { catalogues.push(taken); } else { catalogues[before] = taken; }
@@ -100,7 +104,7 @@
   const form = find("entries");
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", ({ target }) => {
-    if (["start", "end", "zone"].includes(target.id)) { entries.forget(target.id); }
+    entries.forget(target.id);
     find("copied").textContent = "";
     update();
   });
@@ -126,6 +130,7 @@
   });
   window.addEventListener("hashchange", restore);
 
+  form.addEventListener("task", update);
   entries.zones();
   listed();
   cards();

@@ -18,7 +18,7 @@
   }
 
   /* One row to an offer, or the problems of its cells. */
-  function offerOf(place, row, columns, rules) {
+  function offerOf(at, row, columns, rules) {
     const texts = {}, offer = {}, problems = [];
     for (const { name } of columns) { texts[name] = strip(row[name] ?? ""); }
     const own = Object.hasOwn(rules.models, texts.model) ? rules.models[texts.model] : rules.of_models;
@@ -34,37 +34,73 @@
       }
       offer[name] = fits ? READ[type](text) : absent ?? null;
       if (!fits && (text || !empty)) {
-        problems.push({ slug: "price-cell", place, values: { column: name, value: text, wanted } });
+        problems.push({ slug: "price-cell", place: at.place, values: { column: name, value: text, wanted } });
       }
     }
     offer.price_text = texts.price;
+    offer.at = at;
     offer.example = texts.catalogue_version.startsWith("example");
     return problems.length ? problems : Object.freeze(offer);
   }
 
+  /* What makes it one offer, which has one price; by the hour, one card is sold as many instances. */
+  function identity(offer) {
+    const size = offer.days === null ? [offer.name, String(offer.cards_per_lot)] : [];
+    return JSON.stringify([offer.gpu, offer.model, String(offer.days), offer.region, offer.spot, ...size]);
+  }
+
+  /* A problem for each offer that spells a card otherwise than one before it: `rtx4090` after `rtx-4090`. */
+  function spellings(offers) {
+    const cards = new Map(), problems = [];
+    for (const offer of offers) {
+      const key = parts(offer.gpu).join(" "), first = cards.get(key);
+      if (first === undefined) { cards.set(key, offer); continue; }
+      if (first.gpu === offer.gpu) { continue; }
+      const there = first.at.file === offer.at.file ? first.at.place : `${first.at.file}, ${first.at.place}`;
+      const values = { gpu: offer.gpu, other: first.gpu, first: there };
+      problems.push({ slug: "price-gpu-spellings", place: offer.at.place, values });
+    }
+    return problems;
+  }
+
+  /* Where two catalogues price one offer differently: facts of each such price beside the first one. */
+  function twoPrices(offers) {
+    const seen = new Map(), told = [];
+    const line = (offer) => offer.at.place.replace("line ", "");
+    for (const offer of offers) {
+      const key = identity(offer), first = seen.get(key);
+      if (first === undefined) { seen.set(key, offer); continue; }
+      if (!compare(first.price, offer.price) && first.currency === offer.currency) { continue; }
+      told.push({
+        gpu: offer.gpu, file: offer.at.file, line: line(offer), first_file: first.at.file, first_line: line(first),
+        here: `${offer.price_text} ${offer.currency}`, there: `${first.price_text} ${first.currency}`,
+      });
+    }
+    return told;
+  }
+
   /* Offers of rows [place, { column: text }], blank ones passed over; Refused with every bad cell and second price. */
-  function offersFromRows(rows, rules) {
+  function offersFromRows(rows, rules, file) {
     const columns = forms(rules), seen = new Map(), problems = [];
     for (const [place, row] of rows) {
       if (!Object.values(row).some((text) => strip(text))) { continue; }
-      const offer = offerOf(place, row, columns, rules);
+      const offer = offerOf({ file, place }, row, columns, rules);
       if (Array.isArray(offer)) { problems.push(...offer); continue; }
-      const size = offer.days === null ? [offer.name, String(offer.cards_per_lot)] : [];
-      const key = JSON.stringify([offer.gpu, offer.model, String(offer.days), offer.region, offer.spot, ...size]);
-      const first = seen.get(key);
+      const key = identity(offer), first = seen.get(key);
       if (first) {
-        const [here, there] = [offer, first.offer].map((one) => `${one.price_text} ${one.currency}`);
-        problems.push({ slug: "price-twice", place, values: { here, there, gpu: offer.gpu, first: first.place } });
+        const [here, there] = [offer, first].map((one) => `${one.price_text} ${one.currency}`);
+        problems.push({ slug: "price-twice", place, values: { here, there, gpu: offer.gpu, first: first.at.place } });
       } else {
-        seen.set(key, { place, offer });
+        seen.set(key, offer);
       }
     }
+    problems.push(...spellings(seen.values()));
     if (problems.length) { throw new Refused(problems); }
-    return [...seen.values()].map((one) => one.offer);
+    return [...seen.values()];
   }
 
-  /* Offers of a CSV, bytes or text, columns in any order. Refused with each line. */
-  function readCatalogue(content, rules) {
+  /* Offers of a CSV, bytes or text, columns in any order; `file` is its name. Refused with each line. */
+  function readCatalogue(content, rules, file = null) {
     const rows = records(typeof content === "string" ? content : decoded(content), DELIMITER);
     const header = rows.length ? rows[0][1].map(strip) : [], known = rules.columns.map((one) => one.name);
     const mark = header.length === 1 && MARKS.find((one) => header[0].includes(one));
@@ -80,7 +116,7 @@
     const named = rows.slice(1).map(([line, cells]) => [
       `line ${line}`, Object.fromEntries(cells.map((text, place) => [header[place], text])),
     ]);
-    const offers = offersFromRows(named, rules);
+    const offers = offersFromRows(named, rules, file);
     if (!offers.length) { refuse("price-empty", null); }
     return offers;
   }
@@ -220,11 +256,11 @@
   /* Offers of several catalogues; one that stands in two of them counts once. */
   function together(catalogues) {
     const text = (_, value) => (typeof value === "bigint" ? String(value) : value);
-    const key = (offer) => JSON.stringify({ ...offer, price_text: null }, text);
+    const key = (offer) => JSON.stringify({ ...offer, price_text: null, at: null }, text);
     return [...new Map(catalogues.flat().map((one) => [key(one), one])).values()];
   }
 
   calculator.prices = Object.freeze({
-    Refused, readCatalogue, together, row, ranked, findGpu, answer, packageDays, asJson, breakEven, lotsOf,
+    Refused, readCatalogue, together, spellings, twoPrices, row, ranked, findGpu, answer, packageDays, asJson, breakEven, lotsOf,
   });
 })(globalThis.calculator ??= {});

@@ -2,7 +2,7 @@
 (function (calculator) {
   "use strict";
   const { fraction, compare, ceil, divide, zero } = calculator.exact;
-  const { row, ranked, packageDays, breakEven, lotsOf } = calculator.prices;
+  const { row, ranked, packageDays, breakEven, lotsOf, twoPrices } = calculator.prices;
   const { packages } = calculator.windows;
   const { data, say, number, hours, money, price, days, cards, element, find } = calculator.words;
 
@@ -135,12 +135,13 @@
     }] : [];
   }
 
-  function remarks(entries, rows, unknown) {
+  function remarks(entries, rows, unknown, held) {
     const told = [];
     const enough = (count) => entries.window && packages(entries.window, [count * entries.periods])[0].covers;
     const covering = unknown.filter(enough);
     if (covering.length) { told.push(say("remark.unknown", { days: covering.map(days).join(", ") })); }
     if (rows.some((one) => one.offer.spot)) { told.push(say("remark.spot")); }
+    told.push(...twoPrices(held).map((facts) => say("price.two-prices", facts)));
     return told.map((text) => element("li", {}, text));
   }
 
@@ -188,7 +189,7 @@
     const unknown = data.days.map(BigInt).filter((count) => !packageDays(held).includes(count));
     find("answer").textContent = held.length ? answer(entries, best, currencies) : say("catalogue.none");
     find("gpu-hint").textContent = lotHint(held, rows);
-    find("remarks").replaceChildren(...(sound ? remarks(known, rows, unknown) : []));
+    find("remarks").replaceChildren(...(sound ? remarks(known, rows, unknown, held) : []));
     find("packages").replaceChildren(...(sound ? columns(rows, held, name, known, best) : []));
     find("by-the-hour").replaceChildren(...(sound ? byTheHour(rows, held, name, known) : []));
   }

@@ -85,6 +85,24 @@
     return { hours: fraction(BigInt(ended - begun), BigInt(HOUR)), start: local(begun, zone), end: local(ended, zone) };
   }
 
+  /* The span of tasks { start, end }, and the hours in which at least one of them runs: overlaps are counted once, and
+     what is left of the span is waiting, which counts too. */
+  function tasks(list, zone) {
+    const each = list.map(({ start, end }) => [instant(start, zone), instant(end, zone)]);
+    if (each.some(([begun, ended]) => ended <= begun)) { throw new WindowFault("window-reversed", {}); }
+    each.sort(([a], [b]) => a - b); /* instants in whole milliseconds, no money */
+    let reached = each[0][0], busy = 0;
+    for (const [begun, ended] of each) {
+      busy += Math.max(ended - Math.max(begun, reached), 0);
+      reached = Math.max(reached, ended);
+    }
+    const hours = (ms) => fraction(BigInt(ms), BigInt(HOUR)), whole = reached - each[0][0];
+    return {
+      hours: hours(whole), task_hours: hours(busy), waiting_hours: hours(whole - busy),
+      start: local(each[0][0], zone), end: local(reached, zone),
+    };
+  }
+
   /* A package of d days covers 24 d hours, and not one second more. */
   function packages(hours, days) {
     return days.map((one) => {
@@ -102,5 +120,5 @@
     return { days: longest, periods, extra_periods: periods - 1n };
   }
 
-  calculator.windows = Object.freeze({ WindowFault, instant, local, between, packages, extra });
+  calculator.windows = Object.freeze({ WindowFault, instant, local, between, tasks, packages, extra });
 })(globalThis.calculator ??= {});

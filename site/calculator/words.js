@@ -12,7 +12,8 @@
 
   const number = (text) => written(String(text), data.marks);
   const hours = (amount) => number(plain(amount.n < 0n ? subtract(zero, amount) : amount));
-  const money = (text, currency) => `${number(text)}\u00a0${currency}`;
+  const moneyMarks = { ...data.marks, group: data.marks.money_group };
+  const money = (text, currency) => `${written(String(text), moneyMarks)}\u00a0${currency}`;
   /* A price as its catalogue states it, with two decimals at least. */
   const price = (text, currency) => {
     const [whole, rest = ""] = text.split(".");
@@ -38,7 +39,8 @@
   /* A problem of a catalogue: where it is, what was found, what to do. */
   function problem({ slug, place, values }) {
     const where = place && say("place.line", { number: place.replace("line ", "") });
-    const facts = { ...values, first: values.first && say("place.line", { number: values.first.replace("line ", "") }) };
+    const line = (_, before, n) => before + say("place.line", { number: n });
+    const facts = { ...values, first: values.first && values.first.replace(/(^|, )line (\d+)$/, line) };
     const found = say(`fault.${slug}`, facts);
     return { found: where ? say("place.fault", { where, found }) : found, todo: say(`fault.${slug}.do`, facts) };
   }

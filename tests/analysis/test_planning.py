@@ -42,6 +42,28 @@ def test_the_window_is_the_slowest_accepted_pass_and_its_other_phases_for_each_d
     assert (found.quote.offer.days, found.quote.periods, found.quote.committed) == (3, 1, Decimal("60.00"))
 
 
+def test_declared_cool_downs_come_between_the_passes() -> None:
+    """3 passes of 16 s and 2 pauses of 30 s: none after the last one."""
+    built = three(passes("a", (10.0, 12.0, 11.0), **PHASES))
+    run = built.manifest.run.model_copy(update={"cool_down_s": 30.0})
+    paused = replace(built, manifest=built.manifest.model_copy(update={"run": run}))
+    assert hypothesis(paused).hours == Fraction(3 * 16 + 2 * 30, 3600)
+    assert (hypothesis(paused).cool_down_s, hypothesis(built).cool_down_s) == (30.0, 0)
+
+
+def test_a_phase_that_only_some_passes_needed_is_spent_once() -> None:
+    """A download of the first pass, and a load that the second found done: each is added once, at its longest."""
+    first, second = passes("a", (10.0, 11.0), **{**PHASES, "download_s": 100.0})
+    second = replace(
+        second,
+        attempt=replace(second.attempt, load_s=None, download_s=None),
+        details=Details(missing={"load_s": "missing.loaded_before", "download_s": "missing.not_needed"}),
+    )
+    found = hypothesis(three([first, second]))
+    assert (dict(found.once_s), found.left_out) == ({"download_s": 100.0, "load_s": 2.0}, ())
+    assert found.hours == Fraction(3 * (11 + 2) + 102, 3600)
+
+
 def test_rejected_failed_and_excluded_passes_project_nothing() -> None:
     """A pass that was not accepted is slower here, and is not in it."""
     records = [*passes("a", (10.0, 99.0), **PHASES), record("a", 3, outcome="failed", **PHASES)]

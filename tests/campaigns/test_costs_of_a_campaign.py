@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -73,6 +74,9 @@ def test_the_hypothesis_is_labelled_and_apart(document: dict[str, Any]) -> None:
     first = planning["variants"][0]
     assert (first["deliverables"], first["corpus"], first["slowest_s"], first["overhead_s"]) == (3, "mails", 62.0, 4.0)
     assert (first["window_hours"], first["left_out"]) == (0.055, ["export_s"])
+    assert [(one["part"], one["times"], one["each_s"], one["seconds"]) for one in first["addends"]] == [
+        ("passes", 3, 62.0, 186.0), ("phases", 3, 4.0, 12.0), ("once", 1, 0.0, 0.0), ("cool_downs", 2, 0.0, 0.0),
+    ]  # fmt: skip
     assert (first["package"]["days"], first["package"]["periods"], first["package"]["committed"]) == (7, 1, "220.00")
     assert "planning" not in json.dumps([document["decision"], document["variants"]])
 
@@ -89,14 +93,17 @@ def test_the_page_shows_each_of_them(published: Path, language: str) -> None:
     """Expenses with their justification, the gap, the reference, the hourly offer; the hypothesis under its words."""
     page = html.unescape((published / f"{language}.html").read_text(encoding="utf-8"))
     words = messages(language)
-    costs = page.split('id="costs"')[1].split('id="calendar"')[0]
+    costs = re.sub("<[^>]+>", "", page.split('id="costs"')[1].split('id="calendar"')[0])  # terms are links
     gap = words.text("warning.expense_missing", item="Storage", variants=["package"])
     shown = ["invoice 88", "LAB-2026-117", words.number(Decimal("159.42"), 2), gap]
     shown += [words.text("report.hourly.caption"), words.number(Decimal("73.33"), 2)]
     assert [one for one in shown if one not in costs] == []
-    planned = page.split('<section id="planning"')[1].split("</section>")[0]
+    planned = re.sub("<[^>]+>", "", page.split('<section id="planning"')[1].split("</section>")[0])
     assert words.text("report.planning.title") in planned
     assert words.number(Decimal("220.00"), 2) in planned
+    shown = [words.text(f"report.column.{name}") for name in ("slowest", "beside", "cool_downs")]
+    shown += [f"3\u00a0\N{MULTIPLICATION SIGN}\u00a0{seconds}" for seconds in (62, 4)]
+    assert [one for one in shown if one not in planned] == []
     assert words.text("report.planning.title") not in page.split('<nav class="contents"')[0]
 
 

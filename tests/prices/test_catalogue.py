@@ -16,7 +16,9 @@ from price_rows import hourly, offers, row
 from lab.calcul_forfaits import OFFER_COLUMNS, CatalogueError, Offer, Problem, offers_from_rows, read_offers
 from lab.errors import InvalidInputError
 from lab.messages import LANGUAGES, messages
-from lab.prices import read_catalogue
+from lab.model.reason import Reason
+from lab.prices import read_catalogue, refusal, two_prices
+from lab.store.catalogue import CatalogueFiles, read_catalogues
 
 
 def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
@@ -122,6 +124,53 @@ def test_one_offer_has_one_price_in_one_currency(other: dict[str, str]) -> None:
 def test_different_offers_stand_side_by_side(other: dict[str, str]) -> None:
     """Rows that differ in what makes an offer are two offers."""
     assert len(offers(row(), row(**other))) == 2
+
+
+@pytest.mark.parametrize("other", ["rtx4090", "rtx.4090", "rtx-40-90", "rtx-4090-d"])
+def test_one_card_has_one_spelling(other: str) -> None:
+    """The same letters and digits with other signs are the same card: refused with both names and places."""
+    rows = (row(), row(gpu="b200", name="B200"), row(gpu=other, days="3"))
+    if other in {"rtx-40-90", "rtx-4090-d"}:
+        assert len(offers(*rows)) == 3
+        return
+    with pytest.raises(CatalogueError) as caught:
+        offers(*rows)
+    facts = {"gpu": other, "other": "rtx-4090", "first": "line 2"}
+    assert caught.value.problems == (Problem("price-gpu-spellings", "line 4", facts),)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_two_files_spell_a_card_differently(tmp_path: Path, language: str) -> None:
+    """Read together: the file and line of each, in the reader's language."""
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text(as_csv(row()), encoding="utf-8")
+    two.write_text(as_csv(row(gpu="b200"), row(gpu="rtx4090", days="3")), encoding="utf-8")
+    with pytest.raises(InvalidInputError) as caught:
+        read_catalogues(CatalogueFiles((one, two)))
+    words = messages(language)
+    said = words.fault(caught.value.faults[0])
+    assert said.startswith(f"{two}, {words.text('place.line', number='3')}")
+    assert f"`rtx-4090` ({one}, {words.text('place.line', number='2')})" in said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_place_of_the_first_price_is_translated(language: str) -> None:
+    """`line 2` is data; the word in it is the reader's."""
+    words = messages(language)
+    with pytest.raises(CatalogueError) as caught:
+        offers(row(), row(price="120.00"))
+    assert f"110.00 USD ({words.text('place.line', number='2')})" in words.fault(refusal(caught.value).faults[0])
+
+
+def test_two_catalogues_with_two_prices_are_named_with_file_and_line(tmp_path: Path) -> None:
+    """Neither is chosen: a notice holds both prices, files and lines; equal offers are no two prices."""
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text(as_csv(row(gpu="b200"), row()), encoding="utf-8")
+    two.write_text(as_csv(row(price="99.00"), row(gpu="b200", catalogue_version="v2")), encoding="utf-8")
+    found = two_prices(read_catalogues(CatalogueFiles((one, two))).offers)
+    facts = {"gpu": "rtx-4090", "there": "110.00 USD", "first_file": str(one), "first_line": "3"}
+    assert found == (Reason("price.two-prices", {**facts, "here": "99.00 USD", "file": str(two), "line": "2"}),)
+    assert f"110.00 USD ({one}, ligne 3)" in messages("fr").text(found[0].key, **found[0].values)
 
 
 def test_one_card_is_sold_by_the_hour_as_several_instances() -> None:

@@ -30,10 +30,9 @@ from lab.calcul_forfaits import (
     price_hourly,
     price_package,
     read_offers,
-    window_hours,
 )
 from lab.errors import InvalidInputError, UsageProblemError
-from lab.model.catalogue import PackageChoice
+from lab.model.catalogue import PackageChoice, window_hours
 from lab.model.reason import Reason
 from lab.prices import PRICE_MODELS, answer, quote
 
@@ -248,6 +247,7 @@ def test_naive_moments_have_no_window() -> None:
     [
         (PackageChoice("v", None, 7, 1), "gate.price.unknown.no_gpu"),
         (PackageChoice("v", "rtx-4090", 3, 1), "gate.price.unknown.no_offer"),
+        (PackageChoice("v", "rtx-4080", 7, 1), "gate.price.unknown.no_card"),
         (PackageChoice("v", "rtx-4090", 7, None), "gate.price.unknown.no_offer"),
         (PackageChoice("v", "b200", 7, 1), "gate.price.unknown.several"),
         (PackageChoice("v", "rtx-4090", None, 1), "gate.price.unknown.no_window"),
@@ -261,6 +261,18 @@ def test_a_choice_without_a_price_says_why(choice: PackageChoice, key: str) -> N
     told = quote(choice, found, None)
     assert isinstance(told, Reason)
     assert told.key == key
+
+
+def test_a_card_that_no_row_holds_names_the_near_ones() -> None:
+    """As people mistype it; nothing is taken for it. Without any near one, all; with an empty catalogue, no price."""
+    found = offers(row(), row(gpu="b200", name="B200", device_names=""), row(gpu="rtx-5090", name="RTX 5090"))
+    near = {"RTX 4090": "rtx-4090", "rtx-4080": "rtx-4090, rtx-5090", "abacus": "b200, rtx-4090, rtx-5090"}
+    for gpu, named in near.items():
+        told = quote(PackageChoice("v", gpu, 7, 1), found, None)
+        assert told == Reason("gate.price.unknown.no_card", {"gpu": gpu, "near": named})
+    told = quote(PackageChoice("v", "rtx-4090", 7, 1), (), None)
+    assert isinstance(told, Reason)
+    assert told.key == "gate.price.unknown.no_offer"
 
 
 def test_a_choice_is_quoted_by_its_price_model() -> None:

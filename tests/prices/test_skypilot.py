@@ -179,3 +179,15 @@ def test_any_price_is_taken_over_exactly(drawn: list[tuple[Decimal, int]]) -> No
     assert [(Fraction(one.price), one.cards_per_lot) for one in found] == [
         (Fraction(price), cards) for price, cards in drawn
     ]
+
+
+def test_a_card_that_skypilot_s_catalogues_write_in_two_ways_is_one(tmp_path: Path) -> None:
+    """Nobody can correct a file that is downloaded: the first way of writing it holds, in one file and in the next."""
+    one = written(tmp_path, row(AcceleratorName="RTX 4090"), row(AcceleratorName="RTX4090", InstanceType="2x"))
+    two = written(tmp_path, row(AcceleratorName="rtx4090", InstanceType="4x"), name="other.csv")
+    found = read_catalogues(CatalogueFiles((one, two))).offers
+    assert [(offer.gpu, offer.name, offer.at) for offer in found] == [
+        ("rtx-4090", "8xA100", (str(one), "line 2")),
+        ("rtx-4090", "2x", (str(one), "line 3")),
+        ("rtx-4090", "4x", (str(two), "line 2")),
+    ]
