@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.checks import evidence_faults, ready, seal_faults, term_faults
+from lab.checks import evidence_faults, ready, seal_dates, seal_faults, term_faults
 from lab.errors import Fault, InvalidInputError, UsageProblemError, fault
 from lab.messages import LANGUAGES
 from lab.model.attempt import COLUMNS, FAILURES, Record, Slot
@@ -62,11 +62,15 @@ class VariantStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a campaign is, what runs at this moment (None: nothing), and sealed values that were changed since."""
+    """How far a campaign is, what runs at this moment (None: nothing), and sealed values that were changed since.
+
+    `evidence` names records that cannot be read, and predictions files that are gone or were changed.
+    """
 
     variants: tuple[VariantStatus, ...]
     running: Current | None
     changed: tuple[Fault, ...] = ()
+    evidence: tuple[Fault, ...] = ()
 
 
 def campaign_language(folder: Path) -> str | None:
@@ -161,7 +165,7 @@ def run(
         notice: takes what went another way than planned, such as rows written to a file beside the workbook.
     """
     from lab.measure.runner import run_campaign
-    from lab.store.workbook import append_attempts
+    from lab.store.workbook import append_attempts, campaign_workbook
 
     campaign = load(folder, examine=False)
     plan(campaign, only)  # whatever can be wrong is said before anything is sealed
@@ -172,7 +176,7 @@ def run(
 
     def append(records: Sequence[Record]) -> bool:
         rows = [record.attempt for record in records]
-        written = append_attempts(folder / WORKBOOK, rows, campaign.manifest.language)
+        written = append_attempts(campaign_workbook(folder), rows, campaign.manifest.language)
         if written.fault:
             notice(written.fault)
         return written.fault is None
@@ -203,23 +207,23 @@ def judge(folder: Path) -> Judgement:
     """
     from lab.analysis.decide import decide
     from lab.measure.lock import is_running
-    from lab.store.workbook import update_judged
+    from lab.store.workbook import campaign_workbook, update_judged
     from lab.store.wrong_ids import keep_wrong_ids
 
     campaign = load(folder)
     decision = decide(campaign)
     keep_wrong_ids(folder, campaign)
-    stale = {} if is_running(folder) else _stale(campaign, decision)
-    written = update_judged(folder / WORKBOOK, stale, campaign.manifest.language) if stale else None
+    stale = {} if is_running(folder) else stale_cells(campaign, decision)
+    written = update_judged(campaign_workbook(folder), stale, campaign.manifest.language) if stale else None
     return Judgement(campaign, decision, evidence_faults(campaign), written.fault if written else None)
 
 
-def _stale(campaign: Campaign, decision: Decision) -> dict[str, dict[str, object]]:
+def stale_cells(campaign: Campaign, decision: Decision) -> dict[str, dict[str, object]]:
     """The judged cells of each attempt whose row says something else."""
     found = {}
     for record in campaign.records:
         cells = judged_cells(decision.verdicts[record.attempt.attempt_id])
-        if not record.declared and any(getattr(record.attempt, name) != value for name, value in cells.items()):
+        if not record.typed and any(getattr(record.attempt, name) != value for name, value in cells.items()):
             found[record.attempt.attempt_id] = cells
     return found
 
@@ -234,8 +238,11 @@ def status(folder: Path) -> Status:
     """How far the campaign is; reads only, so that it answers while a run is under way."""
     from lab.measure.lock import is_running
     from lab.measure.progress import current
+    from lab.store.campaign import read_campaign
+    from lab.store.findings import changed_predictions
 
-    campaign = load(folder, examine=False)
+    damaged: dict[str, Fault] = {}
+    campaign = read_campaign(folder, examine=False, damaged=damaged)
     slots, left = plan(campaign)
     outcomes = [(record.attempt.variant, record.attempt.outcome) for record in campaign.records]
     variants = tuple(
@@ -248,7 +255,8 @@ def status(folder: Path) -> Status:
         )
         for variant in campaign.manifest.variants
     )
-    return Status(variants, current(folder) if is_running(folder) else None, seal_faults(campaign))
+    evidence = (*damaged.values(), *seal_dates(campaign), *changed_predictions(folder, campaign.records))
+    return Status(variants, current(folder) if is_running(folder) else None, seal_faults(campaign), evidence)
 
 
 def report(folder: Path, *, notice: Callable[[Fault], None] = lambda _fault: None) -> Published:
@@ -293,11 +301,14 @@ def bundle(
     return write_bundle(folder, campaign, out or Path(f"{campaign.manifest.name}.zip"), with_corpus=with_corpus)
 
 
-def site(out: Path, language: str) -> tuple[Path, ...]:
-    """Write the static site into `out`; the pages, first the one to open. `language`: the calculator opens in it."""
+def site(out: Path, language: str, example: Path | None = None) -> tuple[Path, ...]:
+    """Write the static site into `out`; the pages, first the one to open.
+
+    `language`: the calculator opens in it. `example`: a measured campaign whose report the site shows.
+    """
     from lab.report.site import build_site
 
-    return build_site(out, language)
+    return build_site(out, language, example=example)
 
 
 def author_notes(folder: Path) -> dict[str, str]:

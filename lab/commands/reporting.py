@@ -48,7 +48,10 @@ def bundle(
 
 @command("site")
 def site(
-    out: Annotated[Path, typer.Argument(help="cli.site.out", metavar="OUT", show_default=False)], *, words: Messages
+    out: Annotated[Path, typer.Argument(help="cli.site.out", metavar="OUT", show_default=False)],
+    *,
+    example: Annotated[Path | None, typer.Option(help="cli.site.example", metavar="DIR", show_default=False)] = None,
+    words: Messages,
 ) -> Shown:
     """Write the static site."""
-    return answers.site_built(pipeline.site(out, words.language))
+    return answers.site_built(pipeline.site(out, words.language, example))

@@ -1,9 +1,9 @@
-"""The static site: for now the calculator, one page a language that holds everything it needs, and a page before it."""
+"""The static site as files; and of its pages the calculator, and the one before all others."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
@@ -17,23 +17,33 @@ from lab.messages import LANGUAGES, Messages, messages
 from lab.prices import MODEL_CELLS
 from lab.report.languages import LANGUAGE_NAMES, switches
 from lab.report.page import environment, island, look, policy, source_hash
+from lab.report.site_downloads import FOLDER as DOWNLOADS
+from lab.report.site_downloads import Download, shipped_downloads
+from lab.report.site_example import FOLDER as EXAMPLE
+from lab.report.site_example import read_example
+from lab.report.site_pages import site_pages
+from lab.report.site_render import render_pages
 from lab.store.catalogue import shipped_offers
-from lab.store.files import read_text, resource, write_atomically, writing
+from lab.store.files import read_text, reading, resource, write_atomically, writing
 
-SCRIPTS = ("exact.js", "csv.js", "prices.js", "windows.js", "words.js", "entries.js", "results.js", "page.js")
+SCRIPTS = (
+    "exact.js", "csv.js", "prices.js", "windows.js", "words.js", "moments.js", "tasks.js", "entries.js", "results.js",
+    "page.js",
+)  # fmt: skip
 CATALOGUE = "tarifs-forfaits.csv"
 
 _STATIC = (
     "product", "name", "question", "intro", "noscript", "entries", "rented", "gpu", "lots", "periods", "periods.hint",
-    "window", "window.hint", "mode.dates", "mode.hours", "start", "end", "zone", "hours", "results", "accepted",
-    "accepted.hint", "quality", "comparison", "hourly", "hourly.hint", "copy", "print", "again", "packages",
-    "by_the_hour", "catalogues", "files", "files.hint", "rules",
+    "window", "window.hint", "mode.dates", "mode.tasks", "mode.hours", "tasks.hint", "tasks.add", "start", "end",
+    "zone", "hours", "results", "accepted", "accepted.hint", "quality", "comparison", "hourly", "hourly.hint",
+    "copy", "print", "again", "packages", "by_the_hour", "catalogues", "files", "files.hint", "rules",
 )  # fmt: skip
 _RULES = ("hours", "budget", "unknown", "cost", "candidate")
 # What the scripts say, by their name for it.
 _LIVE = (
     "lot_cards", "day", "days", "answer.no_window", "answer.entries", "answer.covers", "answer.covers_once",
-    "answer.none", "answer.currencies", "remark.unknown", "remark.spot", "reading", "reading.clocks", "covers",
+    "answer.none", "answer.currencies", "remark.unknown", "remark.spot", "reading", "reading.clocks", "reading.tasks",
+    "task.n", "task.name", "task.remove", "task.remove_n", "start", "end", "covers",
     "short", "holds", "committed", "counted", "unknown", "unknown.why", "cost", "cost.not_stated",
     "cost.unconfirmed", "cost.undefined", "cost.value", "more", "more.one", "cheapest", "spot", "hour.none",
     "hour.typed", "hour.price", "hour.billed", "hour.minimum", "hour.open", "hour.committed", "hour.hours",
@@ -44,7 +54,8 @@ _LIVE = (
     "wrong.hours",
 )  # fmt: skip
 _SHARED = (
-    "price.card", "price.cards", "price.source", "price.example-price", "place.line", "place.fault",
+    "price.card", "price.cards", "price.source", "price.example-price", "price.two-prices", "fault.price-gpu-spellings",
+    "fault.price-gpu-spellings.do", "place.line", "place.fault",
     "fault.price-encoding", "fault.price-row", "fault.price-delimiter", "fault.price-columns", "fault.price-cell",
     "fault.price-twice", "fault.price-empty", "fault.price-empty.do",
     "fault.price-encoding.do", "fault.price-row.do", "fault.price-delimiter.do",
@@ -59,32 +70,65 @@ class _Place:
     language: str
     name: str
     href: str
-    title: str
     intro: str
+    calculator: str
+    calculator_href: str
 
 
-def build_site(folder: Path, language: str) -> tuple[Path, ...]:
+def build_site(
+    folder: Path, language: str, *, example: Path | None = None, downloads: Sequence[Download] = ()
+) -> tuple[Path, ...]:
     """Write the site into `folder`, which is made where it is missing; other files in it are left alone.
 
-    `language` is the one that `calculator/index.html` opens in. The same inputs give the same bytes.
+    The same inputs give the same bytes.
+
+    Args:
+        folder: the site; its folders are `en/`, `fr/`, `it/`, `calculator/`, `downloads/` and `example/`.
+        language: the one that `calculator/index.html` opens in.
+        example: a campaign folder with a report of real measurements, which becomes `example/`. None: the page says
+            how to make one.
+        downloads: files offered besides those that ship.
 
     Returns:
         The pages, first the one to open.
 
     Raises:
-        UsageProblemError: `folder` is a file.
-        InvalidInputError: the catalogue that ships does not hold.
+        UsageProblemError: `folder` is a file, or `example` has no report of measurements.
+        InvalidInputError: the catalogue that ships does not hold, or the report cannot be read.
         OutsideFailureError: the disk refuses, or the sources of the site are not installed.
     """
     if folder.exists() and not folder.is_dir():
         raise UsageProblemError(fault("site-is-a-file", file=str(folder)))
-    pages = {f"calculator/{one}.html": calculator_page(one) for one in LANGUAGES}
+    document = None if example is None else read_example(example)
+    offered = (*shipped_downloads(), *downloads)
+    pages = {"index.html": home_page(language)}
+    for one in LANGUAGES:
+        texts = messages(one)
+        pages.update(render_pages(site_pages(texts, offered, document), texts))
+    pages.update({f"calculator/{one}.html": calculator_page(one) for one in LANGUAGES})
     pages["calculator/index.html"] = pages[f"calculator/{language}.html"]
-    with writing(folder):
-        (folder / "calculator").mkdir(parents=True, exist_ok=True)
-    for name, text in {"index.html": home_page(language), **pages}.items():
-        write_atomically(folder / name, text.encode("utf-8"))
-    return tuple(folder / name for name in ("index.html", *pages))
+    for name, text in pages.items():
+        _write(folder / name, text.encode("utf-8"))
+    for offer in offered:
+        _write(folder / DOWNLOADS / offer.name, offer.data)
+    if example is not None:
+        _copy(example / "report", folder / EXAMPLE)
+    return tuple(folder / name for name in pages)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy the files of a folder; a link could lead anywhere, and is left out."""
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            with reading(path):
+                data = path.read_bytes()
+            _write(target / path.relative_to(source), data)
+
+
+def _write(path: Path, data: bytes) -> None:
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, data)
 
 
 def home_page(language: str) -> str:
@@ -94,9 +138,10 @@ def home_page(language: str) -> str:
         _Place(
             one,
             LANGUAGE_NAMES[one],
-            f"calculator/{one}.html",
+            f"{one}/index.html",
+            messages(one).text("site.purpose"),
             messages(one).text("site.name"),
-            messages(one).text("site.question"),
+            f"calculator/{one}.html",
         )
         for one in LANGUAGES
     ]
@@ -124,7 +169,7 @@ def calculator_page(language: str) -> str:
         switches=switches(language, "{}.html"),
         rules=rules,
         data=data,
-        home_href="../index.html",
+        home_href=f"../{language}/index.html",
     )
 
 
@@ -133,9 +178,10 @@ def calculator_data(texts: Messages) -> Mapping[str, object]:
     shipped_offers()  # one that does not hold is refused here, and not in front of a reader
     live = {key: texts.text(f"site.{key}") for key in _LIVE}
     one, sign = texts.number(Decimal("1234.5")), texts.number(Decimal("0.5"))
+    money = texts.money(Decimal(1234), None)
     return {
         "language": texts.language,
-        "marks": {"group": one[1], "decimal": sign[1]},
+        "marks": {"group": one[1], "decimal": sign[1], "money_group": money[1].strip("0123456789")},
         "words": {**live, **{key: texts.text(key) for key in _SHARED}},
         "days": USUAL_DAYS,
         "rules": catalogue_rules(),
@@ -150,7 +196,7 @@ def catalogue_rules() -> dict[str, object]:
     (`str`, `int`, `Decimal`, `bool`, `tuple`), `example`, and what it is when empty: `optional`, `absent`.
     """
     columns = []
-    for column in fields(Offer):
+    for column in (one for one in fields(Offer) if one.metadata):
         form, _, example, *absent = column.metadata["cell"]
         folded = re.fullmatch(r"\(\?i:(.+)\)", form)  # an inline flag that not every browser knows
         columns.append(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from datetime import datetime
 
-from lab.messages import Messages
-from lab.model.attempt import OUTCOMES, VERDICTS
-from lab.model.protocol import PROTOCOL_FIELDS, REPRODUCIBILITY_TARGETS
-from lab.prices import MODEL_CELLS
 from lab.store.workbook.content import WorkbookContent
-from lab.store.workbook.generate_forfaits import zone_table
+from lab.store.workbook.field_entries import field_entries
+from lab.store.workbook.lists import list_header, named_lists
 from lab.store.workbook.page import Frame, Page
 from lab.store.workbook.sheet import letters
-from lab.store.workbook.styles import LINE, LINK
-from lab.store.workbook.tables import TABLES, Filler, TableColumn
+from lab.store.workbook.styles import LINE, LINK, QUIET
+from lab.store.workbook.tables import Filler
 
 _STEPS: tuple[tuple[str, Filler], ...] = (
     ("protocol", "person"), ("forfaits", "person"), ("calendar", "person"), ("raw-results", "tool"),
@@ -23,10 +21,8 @@ _WIDTHS = (5, 18, 30, 88)
 _HEADER = 4
 _DICTIONARY_WIDTHS = (15, 27, 62, 11, 34, 22)
 _LISTS_FIRST = len(_DICTIONARY_WIDTHS) + 2
-_DAYS = (3, 7, 30)  # the packages that the product's method names; others come from the catalogue
+_LIST_NUMBERS = {int: "0", float: "0.00", datetime: "yyyy-mm-dd hh:mm"}
 _CHARACTERS, _LINE = 66, 15
-_UNITS = {"threshold": "ratio", "tolerance": "ratio", "repetitions": "count", "required_accepted_passes": "count"}
-_CHOSEN = {"metric", "reference_variant"}  # protocol fields with a drop-down of names
 
 
 def read_me_sheet(page: Page, frame: Frame) -> None:
@@ -64,6 +60,8 @@ def read_me_sheet(page: Page, frame: Frame) -> None:
         sheet.write_blank(row, 0, None, styles.get(border=0))
         sheet.write_string(row, 1, words.text(f"readme.cell.{filler}"), styles.filled(filler))
         sheet.write_string(row, 2, words.text(f"readme.cell.{filler}.meaning"), styles.get(align="left", indent=1))
+    row += 1
+    sheet.write_string(row, 2, words.text("readme.colours"), styles.get(align="left", indent=1, font_color=QUIET))
     row += 2
     sheet.write_string(row, 0, words.text("readme.send"), styles.section())
     sheet.merge_range(row + 1, 0, row + 1, len(_WIDTHS) - 1, words.text("readme.send.text"), styles.plain())
@@ -83,14 +81,13 @@ def dictionary_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None
     sheet.set_row(_HEADER - 1, 24)
     row = _HEADER
     look = styles.filled("formula", wrap=True)
-    for place, name, unit, allowed, who in _fields(words):
-        label, about = words.text(f"field.{name}.label"), words.text(f"field.{name}.help")
-        lines = max(1 + -(-len(about) // _CHARACTERS), -(-len(allowed) // (_DICTIONARY_WIDTHS[4] - 2)))
+    for one in field_entries(words):
+        lines = max(1 + -(-len(one.meaning) // _CHARACTERS), -(-len(one.allowed) // (_DICTIONARY_WIDTHS[4] - 2)))
         sheet.set_row(row, _LINE * lines + 4)
-        sheet.write_string(row, 0, place, look)
-        sheet.write_string(row, 1, name, look)
-        sheet.write_rich_string(row, 2, styles.get(bold=True), label, styles.get(), f"\n{about}", look)
-        for number, text in enumerate((unit, allowed, who), start=3):
+        sheet.write_string(row, 0, one.sheet, look)
+        sheet.write_string(row, 1, one.name, look)
+        sheet.write_rich_string(row, 2, styles.get(bold=True), one.label, styles.get(), f"\n{one.meaning}", look)
+        for number, text in enumerate((one.unit, one.allowed, one.who), start=3):
             sheet.write_string(row, number, text, look)
         row += 1
     sheet.autofilter(_HEADER - 1, 0, row - 1, len(_DICTIONARY_WIDTHS) - 1)
@@ -100,58 +97,13 @@ def dictionary_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None
     page.protect()
 
 
-def _fields(words: Messages) -> Iterator[tuple[str, str, str, str, str]]:
-    """Sheet, field, unit, allowed values and who fills it, for every field of every sheet."""
-    for spec in PROTOCOL_FIELDS:
-        kind = "choice" if spec.name in _CHOSEN else spec.kind
-        unit = words.text(f"unit.{_UNITS[spec.name]}") if spec.name in _UNITS else ""
-        allowed = " | ".join(spec.choices) or words.text(f"kind.{kind}")
-        yield "protocol", spec.name, unit, allowed, words.text("filler.person")
-    for table in TABLES:
-        for column in table.columns:
-            unit = words.text(f"unit.{column.unit}") if column.unit else ""
-            yield table.sheet, column.name, unit, _allowed(column, words), words.text(f"filler.{column.filler}")
-
-
-def _allowed(column: TableColumn, words: Messages) -> str:
-    if column.choices:
-        return " | ".join(column.choices)
-    if column.kind == "boolean":
-        return f"{words.text('word.yes')} | {words.text('word.no')}"
-    return words.text(f"kind.{column.kind}")
-
-
 def _lists(page: Page, content: WorkbookContent, frame: Frame) -> None:
-    """The lists that drop-downs take, each a named range; beside them the clock changes of the zone."""
-    sheet, words, styles = page.sheet, page.words, page.styles
-    gpus = [gpu for _, gpu in frame.variants] + [offer.gpu for offer in content.offers]
-    days = {*_DAYS, *(offer.days for offer in content.offers if offer.days)}
-    lists: dict[str, Sequence[object]] = {
-        "variants": [name for name, _ in frame.variants],
-        "corpora": frame.corpora,
-        "outcomes": OUTCOMES,
-        "verdicts": VERDICTS,
-        "yes_no": [words.text("word.yes"), words.text("word.no")],
-        "gpus": sorted({gpu for gpu in gpus if gpu}),
-        "days": sorted(days),
-        "models": tuple(MODEL_CELLS),
-        "metrics": frame.metrics,
-        "targets": REPRODUCIBILITY_TARGETS,
-    }
-    sheet.write_string(_HEADER - 3, _LISTS_FIRST - 1, words.text("dictionary.lists"), styles.section())
-    for number, (name, values) in enumerate(lists.items()):
-        column = _LISTS_FIRST + number
+    sheet, styles = page.sheet, page.styles
+    sheet.write_string(_HEADER - 3, _LISTS_FIRST - 1, page.words.text("dictionary.lists"), styles.section())
+    for column, (name, values) in enumerate(named_lists(content, frame, page.words).items(), start=_LISTS_FIRST):
         sheet.set_column(column - 1, column - 1, 18)
-        sheet.write_string(_HEADER - 1, column - 1, name, styles.header())
+        sheet.write_string(_HEADER - 1, column - 1, list_header(name), styles.header())
         for index, value in enumerate(values or [None]):
-            number_format = "0" if isinstance(value, int) else "@"
-            page.put(_HEADER + 1 + index, column, value, styles.filled("tool", number_format))
+            page.put(_HEADER + 1 + index, column, value, styles.filled("tool", _LIST_NUMBERS.get(type(value), "@")))
         last = _HEADER + max(1, len(values))
-        page.book.define_name(
-            f"list_{name}", f"='{page.name}'!${letters(column)}${_HEADER + 1}:${letters(column)}${last}"
-        )
-    column = _LISTS_FIRST + len(lists)
-    for index, name in enumerate(("zone_from", "zone_ahead")):
-        sheet.set_column(column + index - 1, column + index - 1, 18)
-        sheet.write_string(_HEADER - 1, column + index - 1, name, styles.header())
-    zone_table(page, content, _HEADER + 1, column)
+        page.book.define_name(name, f"='{page.name}'!${letters(column)}${_HEADER + 1}:${letters(column)}${last}")
