@@ -1,6 +1,6 @@
 """The commands of `lab`: a new one is a function in a file of this folder and one line in this tuple."""
 
-from lab.commands import measuring, renting, reporting
+from lab.commands import exchanging, measuring, renting, reporting
 from lab.commands.base import Command
 
 COMMANDS: tuple[Command, ...] = (
@@ -12,6 +12,10 @@ COMMANDS: tuple[Command, ...] = (
     measuring.run,
     measuring.status,
     measuring.judge,
+    exchanging.sync,
+    exchanging.merge,
+    exchanging.bring_in,
+    exchanging.export,
     reporting.report,
     reporting.verify,
     reporting.bundle,

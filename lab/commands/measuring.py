@@ -7,6 +7,7 @@ import typer
 
 from lab import checks, pipeline
 from lab.commands.base import HERE, Folder, command
+from lab.errors import UsageProblemError, fault
 from lab.messages import Messages
 from lab.screen import answers
 from lab.screen.answers import Shown
@@ -77,6 +78,21 @@ def status(folder: Folder = HERE) -> Shown:
 
 
 @command("judge")
-def judge(folder: Folder = HERE) -> Shown:
-    """Recompute every verdict from the predictions."""
-    return answers.judged(pipeline.judge(folder))
+def judge(
+    folder: Folder = HERE,
+    *,
+    predictions: Annotated[Path | None, typer.Option(help="cli.judge.predictions", show_default=False)] = None,
+    attempt: Annotated[str | None, typer.Option(help="cli.judge.attempt", show_default=False)] = None,
+    map_file: Annotated[Path | None, typer.Option("--map", help="cli.judge.map", show_default=False)] = None,
+) -> Shown:
+    """Recompute every verdict from the predictions, and take in those of an imported attempt."""
+    if predictions is None and attempt is None and map_file is None:
+        return answers.judged(pipeline.judge(folder))
+    if predictions is None or attempt is None:
+        raise UsageProblemError(fault("judge-both-options", place="--attempt" if attempt is None else "--predictions"))
+    from lab.exchange.importing import read_map
+    from lab.exchange.predicting import attach
+    from lab.screen.importing import attached
+
+    found = attach(folder, predictions, attempt, None if map_file is None else read_map(map_file))
+    return attached(found, pipeline.judge(folder))

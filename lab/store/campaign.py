@@ -19,41 +19,49 @@ from lab.store.corpus import Corpus, StoredCorpus, open_corpus
 from lab.store.environments import ENVIRONMENTS, read_environments
 from lab.store.files import reading, sha256_file
 from lab.store.findings import Findings
+from lab.store.intake import INTAKE
 from lab.store.join import join
 from lab.store.manifest import read_manifest
 from lab.store.seal import SEAL, read_seal
 from lab.store.workbook.content import WorkbookContent
 from lab.store.workbook.read import read_workbook
+from lab.store.workbook.which import campaign_workbook
 
 _Read = TypeVar("_Read")
 
 
-def read_campaign(folder: Path, *, examine: bool = True) -> Campaign:
+def read_campaign(folder: Path, *, examine: bool = True, damaged: dict[str, Fault] | None = None) -> Campaign:
     """Read manifest, workbook, corpora, seal, attempts and environments (the product's method, section 4).
 
     Args:
         folder: the campaign folder.
         examine: whether predictions are read too; without it there is no evidence, and predictions are no inputs.
+        damaged: takes attempt id -> fault for each attempt whose record cannot be read: it and its row are left out,
+            and nothing may be decided from the rest. None: such a record is refused.
 
     Raises:
         InvalidInputError: the folder, its manifest or its workbook is missing, or anything in it is not what it must
             be; every fault that can be found at once.
     """
     _check_folder(folder)
+    workbook = campaign_workbook(folder)
+    if (folder / INTAKE).exists():  # half of a merge is no state to decide on
+        raise InvalidInputError(fault("intake-unfinished", file=INTAKE))
     manifest = read_manifest(folder / MANIFEST)
     faults: list[Fault] = []
-    content = _attempted(lambda: read_workbook(folder / WORKBOOK, manifest), faults)
+    content = _attempted(lambda: read_workbook(workbook, manifest), faults)
     corpora = _attempted(lambda: _corpora(folder, manifest), faults)
-    folders = _attempted(lambda: read_records(folder), faults)
+    folders = _attempted(lambda: read_records(folder, damaged), faults)
     environments = _attempted(lambda: read_environments(folder), faults)
     if content is None or corpora is None or folders is None or environments is None:
         raise InvalidInputError(*faults)
     facts = {name: corpus.facts for name, corpus in corpora.items()}
-    records, notices = join(folders, content.rows, content.cells, WORKBOOK)
+    rows = [row for row in content.rows if row.attempt_id not in (damaged or ())]
+    records, notices = join(folders, rows, content.cells, workbook.name)
     seal = read_seal(folder, manifest, content.protocol, facts)
     findings = Findings(folder, manifest, content.protocol, corpora)
     findings.take_all(records if examine else ())
-    own = {record.attempt.attempt_id for record in folders}
+    own = {record.attempt.attempt_id for record in folders} | {*(damaged or ())}
     return Campaign(
         manifest=manifest,
         protocol=content.protocol,
@@ -78,7 +86,7 @@ def read_declared(folder: Path) -> tuple[Manifest, WorkbookContent]:
     """What people declare, manifest and workbook, without corpora and attempts; raises as `read_campaign` does."""
     _check_folder(folder)
     manifest = read_manifest(folder / MANIFEST)
-    return manifest, read_workbook(folder / WORKBOOK, manifest)
+    return manifest, read_workbook(campaign_workbook(folder), manifest)
 
 
 def _check_folder(folder: Path) -> None:
@@ -88,11 +96,8 @@ def _check_folder(folder: Path) -> None:
         raise InvalidInputError(fault("campaign-missing", file=str(folder)))
     if not folder.is_dir():
         raise InvalidInputError(fault("campaign-is-a-file", file=str(folder)))
-    absent = [
-        fault(slug, file=name)
-        for slug, name in (("manifest-missing", MANIFEST), ("workbook-missing", WORKBOOK))
-        if not (folder / name).exists()
-    ]
+    needed = (("manifest-missing", folder / MANIFEST), ("workbook-missing", campaign_workbook(folder)))
+    absent = [fault(slug, file=path.name) for slug, path in needed if not path.exists()]
     if absent:
         raise InvalidInputError(*absent)
 
@@ -123,7 +128,8 @@ def _inputs(
 ) -> dict[str, str]:
     """Path in the campaign -> sha256 of every file that a decision is made from.
 
-    The workbook's is that of what was read from it: a spreadsheet writes other bytes each time it saves the same.
+    The workbook's, under its usual name whatever its format, is that of what was read from it: a spreadsheet writes
+    other bytes each time it saves the same.
     """
     paths = [MANIFEST, SEAL, *predictions]
     for spec in manifest.corpora:

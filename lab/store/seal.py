@@ -113,6 +113,16 @@ def read_seal(folder: Path, manifest: Manifest, protocol: Protocol, corpora: Map
     return _seal(value, _changes(_without_texts(value["sealed"]), now))
 
 
+def stated_seal(folder: Path) -> Seal | None:
+    """The seal as `seal.json` states it, held against nothing that is declared now; None when none was taken.
+
+    Raises:
+        InvalidInputError: `seal.json` is damaged, or its values and history are not those of its own fingerprint.
+    """
+    path = folder / SEAL
+    return _seal(_read(path), ()) if path.exists() else None
+
+
 def _write(folder: Path, sealed: Mapping[str, Any], now: datetime, history: Sequence[Mapping[str, Any]]) -> Seal:
     written = {
         "schema": SCHEMA,

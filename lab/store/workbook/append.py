@@ -7,12 +7,9 @@ any of this cannot be had, the workbook is left alone and the rows go to a file 
 
 from __future__ import annotations
 
-import io
 import math
 import stat
-import warnings
-import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,15 +19,20 @@ from lab.messages import messages
 from lab.model.attempt import Attempt
 from lab.model.catalogue import Deliverable
 from lab.store.files import reading, replacing, write_atomically
+from lab.store.workbook.book import open_book
 from lab.store.workbook.cell_text import fitted
 from lab.store.workbook.cells import CellError, boolean, is_blank
 from lab.store.workbook.content import AppendResult, SheetName, WorkbookContent
 from lab.store.workbook.generate import workbook_bytes
-from lab.store.workbook.package import Package, package_of
+from lab.store.workbook.package import Package, is_whole, package_of
 from lab.store.workbook.page import Frame
-from lab.store.workbook.sheet import Cell, Sheet, open_book
-from lab.store.workbook.sheet_edit import Scalar, SheetEdit, UnsafeLayoutError, edit, recalculates
+from lab.store.workbook.part_rows import PartRows
+from lab.store.workbook.recalculation import asking
+from lab.store.workbook.sheet import Cell
+from lab.store.workbook.sheet_edit import DIMENSION, Scalar, SheetEdit, UnsafeLayoutError, edit
+from lab.store.workbook.sheets import recognised
 from lab.store.workbook.tables import DELIVERABLES, RESULTS, Table
+from lab.store.workbook.zip_copy import replaced, same_but
 
 Values = Mapping[str, Scalar]
 _NO_PERMISSION = {"no-permission", "disk-read-only"}
@@ -65,7 +67,7 @@ def append_attempts(path: Path, attempts: Sequence[Attempt], language: str) -> A
     rows, notices = _cells_of([asdict(attempt) for attempt in attempts], path, language, "attempt_id")
 
     def change(editing: SheetEdit) -> None:
-        known = _rows_by_id(editing, "attempt_id")
+        known = editing.rows_by("attempt_id")
         editing.append([row for row in rows if row["attempt_id"] not in known])
 
     return _changed(_Job(path, RESULTS, WorkbookContent(rows=tuple(attempts)), language, notices), change)
@@ -89,14 +91,13 @@ def update_judged(path: Path, rows: Mapping[str, Mapping[str, object]], language
     )
 
     def change(editing: SheetEdit) -> None:
-        known = _rows_by_id(editing, "attempt_id")
+        known = editing.rows_by("attempt_id")
         for values in wanted:
-            row = known.get(values["attempt_id"])
+            row = known.get(str(values["attempt_id"]))
             if row is None:
                 continue
             for name, value in values.items():
-                held = editing.located.sheet.cell(row, editing.located.columns[name])
-                if not _holds(held, value, language):
+                if not _holds(editing.cell(row, name), value, language):
                     editing.update(row, name, value)
 
     return _changed(_Job(path, RESULTS, None, language, notices), change)
@@ -145,12 +146,6 @@ def _cells_of(
     return made, tuple(notices)
 
 
-def _rows_by_id(editing: SheetEdit, name: str) -> dict[Scalar, int]:
-    located = editing.located
-    cells = {row: located.sheet.cell(row, located.columns[name]) for row in located.rows()}
-    return {str(cell.value).strip(): row for row, cell in cells.items() if cell is not None}
-
-
 def _holds(cell: Cell | None, value: Scalar, language: str) -> bool:
     if value is None or cell is None or is_blank(cell):
         return value is None and (cell is None or is_blank(cell))
@@ -166,7 +161,7 @@ def _changed(job: _Job, change: Callable[[SheetEdit], None]) -> AppendResult:
     """Edit the workbook, or write the rows to a file beside it and say why."""
     path = job.path
     try:
-        why = _obstacle(path)
+        why = obstacle(path)
         if why is None:
             _edit_in_place(path, job.table, change)
             return AppendResult(path, None, job.notices)
@@ -185,7 +180,7 @@ def _changed(job: _Job, change: Callable[[SheetEdit], None]) -> AppendResult:
     return AppendResult(_beside(path, job.table.sheet, job.content, job.language), why, job.notices)
 
 
-def _obstacle(path: Path) -> Fault | None:
+def obstacle(path: Path) -> Fault | None:
     """What speaks against touching the file at all: open elsewhere, read-only, with macros."""
     locks = (path.with_name(f"~${path.name}"), path.with_name(f".~lock.{path.name}#"))
     if any(lock.exists() for lock in locks):
@@ -207,17 +202,18 @@ def _edit_in_place(path: Path, table: Table, change: Callable[[SheetEdit], None]
     ):
         raise UnsafeLayoutError("append-signed-or-macros", path.name)
     try:
-        editing = edit(package, open_book(package), table)
+        book = open_book(package)
+        editing = edit(book, table, recognised(book, [table.sheet]).get(table.sheet))
         change(editing)
-    except (ValueError, TypeError, AttributeError) as error:  # a range or an address that is none
+        if not editing.written:
+            return
+        parts = editing.parts()
+        calculating = asking(package)
+        if calculating is not None:
+            parts[package.main] = calculating
+        new = replaced(package, parts)
+    except (ValueError, TypeError, AttributeError, IndexError) as error:  # a range or an address that is none
         raise _ChangedError from error
-    if not editing.written:
-        return
-    parts = editing.parts()
-    calculating = recalculates(package)
-    if calculating is not None:
-        parts[package.main] = calculating
-    new = _rebuilt(package, parts)
     with replacing(path) as file:
         file.write(new)
         file.flush()
@@ -227,49 +223,41 @@ def _edit_in_place(path: Path, table: Table, change: Callable[[SheetEdit], None]
         write_atomically(path.with_name(f"{path.stem}.backup{path.suffix}"), old)
 
 
-def _rebuilt(package: Package, parts: Mapping[str, bytes]) -> bytes:
-    """The zip with some parts replaced; order, names, dates and attributes of all entries as they were."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as made:
-        made.comment = package.archive.comment
-        for old in package.archive.infolist():
-            new = zipfile.ZipInfo(old.filename, old.date_time)
-            new.compress_type, new.external_attr = old.compress_type, old.external_attr
-            new.create_system, new.extra, new.comment = old.create_system, old.extra, old.comment
-            made.writestr(new, parts[old.filename] if old.filename in parts else package.part(old.filename))
-    return file.getvalue()
-
-
 def _check(new: bytes, old: Package, editing: SheetEdit, parts: Mapping[str, bytes]) -> None:
-    """Reopen what was written: other parts unchanged, old cells unchanged, new cells there, and openpyxl opens it."""
-    from openpyxl import load_workbook
-
-    package = package_of(new, old.shown)
-    if package.archive.namelist() != old.archive.namelist():
-        raise _ChangedError
-    for entry in old.archive.infolist():
-        same = package.archive.getinfo(entry.filename)
-        if entry.filename not in parts and (entry.CRC, entry.file_size) != (same.CRC, same.file_size):
-            raise _ChangedError
-    before, after = editing.located.sheet, open_book(package).sheet(editing.located.sheet.name)
-    for row in {*before.rows, *after.rows, *editing.written}:
-        meant: dict[int, tuple[str, object]] = _stored(before, row)
-        for column, value in editing.written.get(row, {}).items():
-            meant.pop(column, None)
-            if value is not None:
-                stored = "boolean" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
-                meant[column] = (stored, value)
-        if _stored(after, row) != meant:
-            raise _ChangedError
+    """Reopen what was written: other parts and other rows byte for byte, written cells there, every part whole XML."""
     try:
-        with warnings.catch_warnings(action="ignore"):
-            load_workbook(io.BytesIO(new), read_only=True).close()
-    except Exception as error:  # whatever another reader stumbles over, the old file stays
+        package = package_of(new, old.shown)
+        whole = same_but(old, package, parts) and all(is_whole(data) for data in parts.values())
+        after = PartRows(editing.book, editing.sheet_part, parts[editing.sheet_part], sorted(editing.written))
+        if not whole or _rest(editing.rows, editing.written) != _rest(after, editing.written):
+            raise _ChangedError
+        for row, values in editing.written.items():
+            meant = _stored(editing.rows, row)
+            for column, value in values.items():
+                meant.pop(column, None)
+                if value is not None:
+                    stored = "boolean" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
+                    meant[column] = (stored, value)
+            if _stored(after, row) != meant:
+                raise _ChangedError
+    except (ValueError, InvalidInputError) as error:
         raise _ChangedError from error
 
 
-def _stored(sheet: Sheet, row: int) -> dict[int, tuple[str, object]]:
-    return {column: (cell.stored, cell.value) for column, cell in sheet.rows.get(row, {}).items()}
+def _rest(rows: PartRows, written: Iterable[int]) -> bytes:
+    """A part without the rows that were written and without its stated extent: what must be as it was."""
+    begin = DIMENSION.sub(b"", rows.data[: rows.start])
+    pieces, at = [begin], rows.start
+    for number in sorted(written):
+        if rows.has(number):
+            first, last = rows.piece(number)
+            pieces.append(rows.data[at:first])
+            at = last
+    return b"".join([*pieces, rows.data[at:]])
+
+
+def _stored(rows: PartRows, row: int) -> dict[int, tuple[str, object]]:
+    return {column: (cell.stored, cell.value) for column, cell in rows.get(row, {}).items()}
 
 
 def _beside(path: Path, sheet: SheetName, content: WorkbookContent, language: str) -> Path:

@@ -35,7 +35,7 @@ class Formulas:
         """
         at = _cells(CHOICES, row, first)
         dash, days, committed, covers = quoted(DASH), at["days"], at["committed"], at["covers_hours"]
-        spot = "+".join(f"(offer_spot={one})" for one in self._true())
+        spot = self.is_true("offer_spot")
         meant = (
             f'EXACT(offer_gpu,{at["gpu"]})*(({days}<>"")*(offer_model="forfait")*(offer_days={days})'
             f'+({days}="")*(offer_model="hourly"))*(({spot})=0)'
@@ -53,7 +53,7 @@ class Formulas:
         def priced(value: str) -> str:
             return f"=IF(ISNUMBER({committed}),{value},{dash})"
 
-        return {
+        texts = {
             "cards": priced(f"SUMPRODUCT({meant},offer_cards)*{at['lots']}"),
             "committed": (
                 f"=IF({open_},{self._word('word.no_package')},IF({count}=0,{self._word('word.unknown_price')},"
@@ -71,10 +71,15 @@ class Formulas:
                 f"{self._word('word.catalogue_price')})"
             ),
         }
+        return {name: _where_named(text, at["variant"]) for name, text in texts.items()}
 
-    def _true(self) -> tuple[str, ...]:
-        """What a cell may hold that means true, as formulas write it."""
-        return ("TRUE", *(quoted(one.strip()) for one in self.words.text("cell.true_words").split("/")))
+    def is_true(self, cells: str) -> str:
+        """How many of what a cell may hold that means true it holds: 0 or 1, for one cell or a whole range."""
+        return _any_of(cells, "TRUE", self.words.text("cell.true_words"))
+
+    def is_false(self, cell: str) -> str:
+        """As `is_true`, for what means false; an empty cell does not."""
+        return f'({cell}<>"")*({_any_of(cell, "FALSE", self.words.text("cell.false_words"))})'
 
     def offer_status(self, version: str) -> str:
         """`example price` beside a catalogue row whose version says so, and nothing beside the others."""
@@ -92,11 +97,13 @@ class Formulas:
         unknown = self._word("word.unknown")
         start, end = at["window_start"], at["window_end"]
         ahead = f"LOOKUP({end},zone_from,zone_ahead)-LOOKUP({start},zone_from,zone_ahead)"
-        return {
-            "window_start": f"{{=IF(SUM({own})=0,{unknown},MIN(IF({own},task_start)))}}",
-            "window_end": f"{{=IF(SUM({own})=0,{unknown},MAX(IF({own},task_end)))}}",
+        texts = {
+            "window_start": f"=IF(SUM({own})=0,{unknown},MIN(IF({own},task_start)))",
+            "window_end": f"=IF(SUM({own})=0,{unknown},MAX(IF({own},task_end)))",
             "window_hours": f"=IF(ISNUMBER({start}),ROUND((({end}-{start})*24-({ahead}))*3600,0)/3600,{unknown})",
         }
+        named = {name: _where_named(text, at["window_variant"]) for name, text in texts.items()}
+        return {name: text if name == "window_hours" else f"{{{text}}}" for name, text in named.items()}
 
     def summary(self, row: int, columns: Table = SUMMARY) -> dict[str, str]:
         """Counts, durations and costs of one line of `summary`; durations of accepted, not excluded attempts."""
@@ -104,11 +111,11 @@ class Formulas:
         same = f"EXACT(attempts_variant,{at['variant']})*EXACT(attempts_corpus,{at['corpus']})"
         if "seed" in at:
             same += f'*(attempts_seed={at["seed"]})*(attempts_seed<>"")'
-        excluded = "+".join(f"(attempts_excluded={one})" for one in self._true())
+        excluded = self.is_true("attempts_excluded")
         counted = f'{same}*(attempts_verdict="accepted")*(({excluded})=0)*ISNUMBER(attempts_duration)'
         failed = "+".join(f'(attempts_outcome="{one}")' for one in ("failed", "out_of_memory", "timed_out"))
         own = f"EXACT(deliverable_variant,{at['variant']})"
-        taken = "+".join(f"(deliverable_accepted={one})" for one in self._true())
+        taken = self.is_true("deliverable_accepted")
         stated = f'SUMPRODUCT({own}*(deliverable_accepted<>""))'
         committed, accepted = at["committed"], at["accepted_deliverables"]
         dash = quoted(DASH)
@@ -129,7 +136,16 @@ class Formulas:
             ),
         }
         # After an addition Excel recalculates as asked; LibreOffice trusts stored results, but not of array formulas.
-        return {name: f"{{{text}}}" for name, text in texts.items()}
+        return {name: f"{{{_where_named(text, at['variant'])}}}" for name, text in texts.items()}
+
+
+def _where_named(formula: str, variant: str) -> str:
+    """A formula that says nothing in a line that is ready for a variant and has none yet."""
+    return f'=IF({variant}="","",{formula.removeprefix("=")})'
+
+
+def _any_of(cells: str, constant: str, words: str) -> str:
+    return "+".join(f"({cells}={one})" for one in (constant, *(quoted(one.strip()) for one in words.split("/"))))
 
 
 def _of(values: str, names: str, cell: str) -> str:

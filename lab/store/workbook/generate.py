@@ -9,7 +9,6 @@ from pathlib import Path
 
 from lab.messages import messages
 from lab.metrics import METRICS
-from lab.model.decision import Summary, VariantDecision
 from lab.model.manifest import Manifest
 from lab.store.files import write_atomically
 from lab.store.workbook.content import SHEETS, SheetName, WorkbookContent
@@ -18,6 +17,7 @@ from lab.store.workbook.generate_protocol import protocol_sheet
 from lab.store.workbook.generate_rows import deliverables_sheet, results_sheet
 from lab.store.workbook.generate_summary import summary_sheet
 from lab.store.workbook.generate_words import dictionary_sheet, read_me_sheet
+from lab.store.workbook.lines import Figures, Lines
 from lab.store.workbook.page import Frame, Page
 from lab.store.workbook.styles import FONT, Styles
 
@@ -30,8 +30,7 @@ def write_workbook(
     content: WorkbookContent,
     manifest: Manifest,
     *,
-    summaries: Sequence[Summary] = (),
-    variants: Sequence[VariantDecision] = (),
+    figures: Figures = Figures(),  # noqa: B008  (frozen and empty)
 ) -> None:
     """Write the whole workbook, replacing what is there; formulas carry their values.
 
@@ -39,13 +38,12 @@ def write_workbook(
         path: the workbook; written whole or not at all.
         content: what people and the tool declared; local times are written in the protocol's zone.
         manifest: language, variants, corpora and seeds.
-        summaries: the tool's own figures of each variant, corpus and seed, where they are known.
-        variants: the tool's own budgets and answers, where they are known.
+        figures: what the tool decided, where it is known.
 
     Raises:
         OutsideFailureError: the file cannot be written; the old one is whole.
     """
-    write_atomically(path, workbook_bytes(content, frame_of(manifest), summaries=summaries, variants=variants))
+    write_atomically(path, workbook_bytes(content, frame_of(manifest), figures=figures))
 
 
 def frame_of(manifest: Manifest) -> Frame:
@@ -65,8 +63,7 @@ def workbook_bytes(
     content: WorkbookContent,
     frame: Frame,
     *,
-    summaries: Sequence[Summary] = (),
-    variants: Sequence[VariantDecision] = (),
+    figures: Figures = Figures(),  # noqa: B008  (frozen and empty)
     only: Sequence[SheetName] = SHEETS,
 ) -> bytes:
     """The bytes of the workbook, or of the sheets in `only`."""
@@ -89,16 +86,17 @@ def workbook_bytes(
     for name, value in (("schema_version", SCHEMA), ("language", frame.language), ("campaign", frame.name or "")):
         book.set_custom_property(name, value)
     book.set_size(26_000, 15_000)
-    styles = Styles(book, words.text("word.yes"), words.text("word.no"))
+    styles = Styles(book, words)
+    lines = Lines(content, frame, words, figures)
     pages = {name: Page(book, name, words, styles, lists=only == SHEETS) for name in SHEETS if name in only}
     sheets: dict[SheetName, Callable[[Page], None]] = {
         "read-me": lambda page: read_me_sheet(page, frame),
         "protocol": lambda page: protocol_sheet(page, content, frame),
         "raw-results": lambda page: results_sheet(page, content.rows),
         "deliverables": lambda page: deliverables_sheet(page, content.deliverables),
-        "forfaits": lambda page: forfaits_sheet(page, content, frame),
-        "calendar": lambda page: calendar_sheet(page, content, frame),
-        "summary": lambda page: summary_sheet(page, content, frame, summaries, variants),
+        "forfaits": lambda page: forfaits_sheet(page, lines),
+        "calendar": lambda page: calendar_sheet(page, lines),
+        "summary": lambda page: summary_sheet(page, lines),
         "dictionary": lambda page: dictionary_sheet(page, content, frame),
     }
     for name, page in pages.items():

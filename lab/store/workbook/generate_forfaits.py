@@ -7,18 +7,16 @@ from dataclasses import replace
 
 from lab.calcul_forfaits import Offer
 from lab.model.catalogue import PackageChoice
-from lab.store.workbook.content import WorkbookContent
-from lab.store.workbook.formulas import Formulas
-from lab.store.workbook.moments import zone_changes, zone_named
-from lab.store.workbook.page import Formula, Frame, Page
+from lab.store.workbook.formulas import Formulas, quoted
+from lab.store.workbook.lines import Lines
+from lab.store.workbook.moments import zone_named
+from lab.store.workbook.page import Formula, Mark, Page
 from lab.store.workbook.sheet import letters
 from lab.store.workbook.tables import CALENDAR, CATALOGUE, CHOICES, EXPENSES, WINDOWS
-from lab.store.workbook.values import choice_values, span
 
 _MARGIN = 2  # width of the column that carries section titles, so that no title stands in a table's column
 _FIRST = 2  # tables of `forfaits` begin in column B
-_BLANK_CHOICES = 4
-# Without a manifest variant and card are typed in.
+_CUT = "increment_minutes"  # the first column of the catalogue's second printed part
 _OPEN_CHOICES = replace(
     CHOICES,
     columns=tuple(replace(one, filler="person") if one.filler == "manifest" else one for one in CHOICES.columns),
@@ -27,51 +25,42 @@ _CALENDAR_HEADER = 4
 _WINDOWS_FIRST = len(CALENDAR.columns) + 2
 
 
-def forfaits_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
+def forfaits_sheet(page: Page, lines: Lines) -> None:
     """Choices first, one line a variant; then other expenses; the catalogue last, where it can grow."""
     page.title("forfaits")
-    sheet, formulas = page.sheet, Formulas(page.words)
+    sheet, content, styles = page.sheet, lines.content, page.styles
     sheet.set_column(0, 0, _MARGIN)
     page.widths(CATALOGUE, _FIRST)
     page.widths(CHOICES, _FIRST)  # the columns that the tables share take the width of the first
-    chosen = {choice.variant: choice for choice in content.choices}
-    names = [name for name, _ in frame.variants] + [one for one in chosen if one not in dict(frame.variants)]
-    gpus = dict(frame.variants)
-    choices = [chosen.get(name, PackageChoice(name, gpus.get(name))) for name in names]
     header = 6
     page.section(header - 2, "choices")
-    rows = []
-    blank = PackageChoice("")
-    for number, choice in enumerate([*choices, *([] if choices else [blank] * _BLANK_CHOICES)]):
-        texts = formulas.choice(header + 1 + number, _FIRST)
-        values = choice_values(choice, content, page.words)
-        rows.append(
-            {
-                "variant": choice.variant or None, "gpu": choice.gpu, "days": choice.days, "lots": choice.lots,
-                "periods": choice.periods if choice.days else None, "rental_reference": choice.rental_reference,
-                **{name: Formula(text, values[name]) for name, text in texts.items()},
-            }
-        )  # fmt: skip
-    last = page.table(CHOICES if choices else _OPEN_CHOICES, header, _FIRST, rows)
+    # Ready for variants that the manifest gets later; without a manifest, variant and card are typed in.
+    choices = lines.choices()
+    ready: list[PackageChoice | None] = [*choices, *[None] * CHOICES.spare]
+    rows = [lines.choice(one, header + 1 + place, _FIRST) for place, one in enumerate(ready)]
+    last = page.table(CHOICES if choices else _OPEN_CHOICES, header, _FIRST, rows, spare=0)
     page.checks(CHOICES, header, _FIRST, last)
     names_of_choices = {
         "choice_variant": "variant", "choice_committed": "committed", "choice_currency": "currency",
     }  # fmt: skip
     page.columns_named(CHOICES, header, _FIRST, names_of_choices, last)
+    page.highlight(CHOICES, header + 1, _FIRST, last, _choice_marks(page))
 
     header = last + 5
     page.section(header - 2, "expenses")
     expenses = [{name: getattr(one, name) for name in EXPENSES.names} for one in content.expenses]
     last = page.table(EXPENSES, header, _FIRST, expenses)
     page.checks(EXPENSES, header, _FIRST, last)
+    first_part = (1, 1, last, _FIRST + len(CHOICES.columns) - 1)
 
     header = last + 5
     page.section(header - 2, "catalogue")
     version = letters(_FIRST + CATALOGUE.names.index("catalogue_version"))
+    formulas, example = Formulas(page.words), page.words.text("word.example_price")
     offers: list[Mapping[str, object]] = []
     for number in range(len(content.offers) + CATALOGUE.spare):
         offer = content.offers[number] if number < len(content.offers) else None
-        status = page.words.text("word.example_price") if offer is not None and offer.example else ""
+        status = example if offer is not None and offer.example else ""
         formula = Formula(formulas.offer_status(f"${version}{header + 1 + number}"), status)
         offers.append({**(_offer_cells(offer, page) if offer else {}), "price_status": formula})
     last = page.table(CATALOGUE, header, _FIRST, offers, spare=0)
@@ -83,8 +72,27 @@ def forfaits_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
         "offer_increment": "increment_minutes", "offer_minimum": "minimum_hours", "offer_spot": "spot",
     }  # fmt: skip
     page.columns_named(CATALOGUE, header, _FIRST, names_of_offers, end)
+    marks = {"price_status": (Mark(f"{{price_status}}={quoted(example)}", styles.doubt()),)}
+    page.highlight(CATALOGUE, header + 1, _FIRST, last, marks)
     sheet.freeze_panes(2, _FIRST)
-    page.prints(None, (last, _FIRST + len(CATALOGUE.columns) - 1))
+    page.prints(None, None)
+    # The widest table prints in two parts, so that all of them stay readable on paper; cards stand beside both.
+    cut, right = _FIRST + CATALOGUE.names.index(_CUT), _FIRST + len(CATALOGUE.columns) - 1
+    page.prints_parts((first_part, (header - 2, 1, last, cut - 1), (header, cut, last, right)))
+    sheet.repeat_columns(_FIRST - 1)
+
+
+def _choice_marks(page: Page) -> dict[str, tuple[Mark, ...]]:
+    words, doubt = page.words, page.styles.doubt()
+    unknown, example = quoted(words.text("word.window_unknown")), quoted(words.text("word.example_price"))
+    return {
+        "committed": (Mark('AND(ISTEXT({committed}),{committed}<>"")', doubt),),
+        "covers_window": (
+            Mark(f"{{covers_window}}={quoted(words.text('word.no'))}", page.styles.alarm()),
+            Mark(f"{{covers_window}}={unknown}", doubt),
+        ),
+        "price_status": (Mark(f"{{price_status}}={example}", doubt),),
+    }
 
 
 def _offer_cells(offer: Offer, page: Page) -> dict[str, object]:
@@ -94,10 +102,10 @@ def _offer_cells(offer: Offer, page: Page) -> dict[str, object]:
     return cells
 
 
-def calendar_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
+def calendar_sheet(page: Page, lines: Lines) -> None:
     """Tasks to fill on the left, the access window of each variant on the right, in the protocol's zone."""
     page.title("calendar")
-    sheet, formulas = page.sheet, Formulas(page.words)
+    sheet, content = page.sheet, lines.content
     zone = zone_named(content.protocol.time_zone)
     header = _CALENDAR_HEADER
     tasks = [
@@ -115,30 +123,12 @@ def calendar_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
     page.checks(CALENDAR, header, 1, end)
     page.columns_named(CALENDAR, header, 1, {"task_variant": "variant", "task_start": "start", "task_end": "end"}, end)
     sheet.set_column(len(CALENDAR.columns), len(CALENDAR.columns), _MARGIN)
-    rows = []
-    for number, (name, _) in enumerate(frame.variants):
-        texts = formulas.window(header + 1 + number, _WINDOWS_FIRST)
-        window = span(content, name)
-        unknown = page.words.text("word.unknown")
-        values = {
-            "window_start": window.start.astimezone(zone) if window else unknown,
-            "window_end": window.end.astimezone(zone) if window else unknown,
-            "window_hours": float(window.hours) if window else unknown,
-        }
-        rows.append({"window_variant": name, **{key: Formula(text, values[key]) for key, text in texts.items()}})
-    below = page.table(WINDOWS, header, _WINDOWS_FIRST, rows)
-    names = {"window_variant": "window_variant", "window_hours": "window_hours"}
-    page.columns_named(WINDOWS, header, _WINDOWS_FIRST, names, below)
+    names: list[str | None] = [*(name for name, _ in lines.frame.variants), *[None] * WINDOWS.spare]
+    rows = [lines.window(name, header + 1 + place, _WINDOWS_FIRST) for place, name in enumerate(names)]
+    below = page.table(WINDOWS, header, _WINDOWS_FIRST, rows, spare=0)
+    named = {"window_variant": "window_variant", "window_hours": "window_hours"}
+    page.columns_named(WINDOWS, header, _WINDOWS_FIRST, named, below)
+    unknown = Mark(f"{{window_hours}}={quoted(page.words.text('word.unknown'))}", page.styles.doubt())
+    page.highlight(WINDOWS, header + 1, _WINDOWS_FIRST, below, {"window_hours": (unknown,)})
     sheet.freeze_panes(header, 0)
     page.prints(header, (max(last, below), _WINDOWS_FIRST + len(WINDOWS.columns) - 1))
-
-
-def zone_table(page: Page, content: WorkbookContent, row: int, column: int) -> None:
-    """The clock changes of the protocol's zone: local time from which each holds, hours ahead of UTC."""
-    changes = zone_changes(zone_named(content.protocol.time_zone))
-    moment, number = page.styles.filled("tool", "yyyy-mm-dd hh:mm"), page.styles.filled("tool", "0.00", "right")
-    for index, (start, ahead) in enumerate(changes):
-        page.put(row + index, column, start, moment)
-        page.put(row + index, column + 1, ahead, number)
-    for name, at in (("zone_from", letters(column)), ("zone_ahead", letters(column + 1))):
-        page.book.define_name(name, f"='{page.name}'!${at}${row}:${at}${row + len(changes) - 1}")

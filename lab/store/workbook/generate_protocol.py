@@ -48,6 +48,13 @@ def protocol_sheet(page: Page, content: WorkbookContent, frame: Frame) -> None:
         rule = _rule(spec, frame)
         sheet.data_validation(row - 1, 1, row - 1, 1, {**rule, **page.prompt(spec.name)})
     last = HEADER + len(PROTOCOL_FIELDS)
+    # The text beside it says that the field is needed.
+    rows_needed = [HEADER + 1 + place for place, spec in enumerate(PROTOCOL_FIELDS) if spec.required]
+    empty = {
+        "type": "formula", "criteria": f"=LEN(TRIM($B{rows_needed[0]}))=0", "format": styles.doubt(),
+        "multi_range": " ".join(f"B{one}" for one in rows_needed),
+    }  # fmt: skip
+    sheet.conditional_format(f"B{rows_needed[0]}", empty)
     sheet.autofilter(HEADER - 1, 0, last - 1, len(_WIDTHS) - 1)
     sheet.freeze_panes(HEADER, 1)
     page.prints(HEADER, (last, len(_WIDTHS)))

@@ -2,94 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-from lab.messages import Messages
-from lab.model.catalogue import PackageChoice
-from lab.model.decision import Summary, VariantDecision
-from lab.store.workbook.content import WorkbookContent
-from lab.store.workbook.formulas import Formulas
-from lab.store.workbook.page import Formula, Frame, Page
-from lab.store.workbook.tables import SUMMARY
-from lab.store.workbook.values import Group, Shown, choice_values, cost_values, cost_words, measured_values
+from lab.store.workbook.formulas import quoted
+from lab.store.workbook.lines import Lines
+from lab.store.workbook.page import Mark, Page
 
 _HEADER = 4
 
 
-def summary_sheet(
-    page: Page,
-    content: WorkbookContent,
-    frame: Frame,
-    summaries: Sequence[Summary],
-    variants: Sequence[VariantDecision],
-) -> None:
-    """Live formulas; where the tool's own figure is another than the formula's, the figure stands instead."""
+def summary_sheet(page: Page, lines: Lines) -> None:
+    """Live formulas, in lines for what the manifest compares and some that are ready for more."""
     page.title("summary")
-    words, formulas = page.words, Formulas(page.words)
-    several = len(frame.seeds) > 1
-    left_out = {*([] if several else ["seed"]), *([] if variants else ["answer"])}
-    table = replace(SUMMARY, columns=tuple(one for one in SUMMARY.columns if one.name not in left_out))
-    choices = {one.variant: one for one in content.choices}
-    rows: list[dict[str, object]] = []
-    for group in groups(frame, several=several):
-        choice = choices.get(group.variant, PackageChoice(group.variant))
-        values = {
-            **measured_values(group, content.rows),
-            **cost_values(group.variant, content, choice_values(choice, content, words), words),
-        }
-        known = {**_measured(group, summaries), **_costs(group.variant, variants, words)}
-        texts = formulas.summary(_HEADER + 1 + len(rows), table)
-        cells = {
-            name: Formula(texts[name], value) if known.get(name, value) == value else known[name]
-            for name, value in values.items()
-        }
-        own = {"variant": group.variant, "corpus": group.corpus, "seed": group.seed}
-        rows.append({**own, **cells, "answer": _answer(group.variant, variants, words)})
+    table, styles, words = lines.summary_table, page.styles, page.words
+    groups = [*lines.groups(), *[None] * table.spare]
+    rows = [lines.summary(group, _HEADER + 1 + place, table) for place, group in enumerate(groups)]
     page.widths(table, 1)
-    last = page.table(table, _HEADER, 1, rows)
+    last = page.table(table, _HEADER, 1, rows, spare=0)
+    near = words.text("word.not_separated", names="")
+    doubt, alarm = styles.doubt(), styles.alarm()
+    in_words = Mark('AND(ISTEXT({{{0}}}),{{{0}}}<>"")', doubt)
+    page.highlight(
+        table, _HEADER + 1, 1, last,
+        {
+            "failed_attempts": (Mark("AND(ISNUMBER({failed_attempts}),{failed_attempts}>0)", alarm),),
+            "separation": (Mark(f"LEFT({{separation}},{len(near)})={quoted(near)}", doubt),),
+            "cost_per_validated_corpus": (
+                Mark(f"{{cost_per_validated_corpus}}={quoted(words.text('word.undefined'))}", alarm),
+                _of(in_words, "cost_per_validated_corpus"),
+            ),
+            "committed": (_of(in_words, "committed"),),
+            "accepted_deliverables": (_of(in_words, "accepted_deliverables"),),
+            "answer": (
+                Mark(f'AND({{answer}}<>"",{{answer}}<>{quoted(words.text("word.eligible"))})', doubt),
+            ),
+        },
+    )  # fmt: skip
     page.sheet.freeze_panes(_HEADER, 1)
-    page.prints(_HEADER, (last, len(table.columns)))
+    page.prints(_HEADER, None)
+    # Two parts, each readable on paper: what was measured, what it costs; the variants stand beside both.
+    cut, end = table.names.index("committed"), len(table.columns)
+    bottom = _HEADER + max(1, len(groups) - table.spare)
+    page.prints_parts(((1, 1, bottom, cut), (_HEADER, cut + 1, bottom, end)))
+    page.sheet.repeat_columns(0)
     page.protect()
 
 
-def groups(frame: Frame, *, several: bool) -> list[Group]:
-    """What the lines are about: every variant on every corpus, per seed where several are planned."""
-    seeds = frame.seeds if several else (None,)
-    return [Group(variant, corpus, seed) for variant, _ in frame.variants for corpus in frame.corpora for seed in seeds]
-
-
-def _measured(group: Group, summaries: Sequence[Summary]) -> dict[str, Shown]:
-    own = [one for one in summaries if (one.variant, one.corpus) == (group.variant, group.corpus)]
-    own = own if group.seed is None else [one for one in own if one.seed == group.seed]
-    if len(own) != 1:
-        return {}
-    found = own[0]
-    counts: dict[str, Shown] = {
-        "attempts": found.attempts, "accepted_attempts": found.accepted, "failed_attempts": found.failed,
-    }  # fmt: skip
-    durations = {"median_s": found.median_s, "min_s": found.min_s, "max_s": found.max_s}
-    return {**counts, **{name: value for name, value in durations.items() if value is not None}}
-
-
-def _costs(variant: str, variants: Sequence[VariantDecision], words: Messages) -> dict[str, Shown]:
-    found = next((one for one in variants if one.id == variant), None)
-    if found is None or found.committed is None:
-        return {}
-    known: dict[str, Shown] = {"committed": found.committed, "currency": found.currency}
-    if found.accepted_deliverables is not None:
-        known["accepted_deliverables"] = found.accepted_deliverables
-        known["cost_per_validated_corpus"] = cost_words(found.cost_status, found.cost_per_validated_corpus, words)
-    return known
-
-
-def _answer(variant: str, variants: Sequence[VariantDecision], words: Messages) -> str | None:
-    """Eligible, or the reason of the first gate that did not pass, in words."""
-    found = next((one for one in variants if one.id == variant), None)
-    if found is None:
-        return None
-    if found.eligible:
-        return words.text("word.eligible")
-    first = next((gate.reason for gate in found.gates if gate.result != "passed"), None)
-    # Backticks mark codes in pages; a cell has no such marks.
-    return None if first is None else words.text(first.key, **first.values).replace("`", "")
+def _of(mark: Mark, name: str) -> Mark:
+    return Mark(mark.holds.format(name), mark.look)

@@ -29,6 +29,9 @@ class Located:
         filled = [
             self.columns[one.name] for one in self.table.columns if one.name in self.columns and one.filler != "formula"
         ]
+        if self.sheet.grid is not None:
+            yield from self.sheet.grid.filled(self.header + 1, self.last, filled)
+            return
         for row in sorted(self.sheet.rows):
             if self.header < row <= self.last and any(not is_blank(self.sheet.cell(row, at)) for at in filled):
                 yield row
@@ -39,14 +42,21 @@ class Located:
         return f"{self.sheet.name}!{row}" if column is None else self.sheet.at(row, column)
 
 
-def header_row(sheet: Sheet, table: Table) -> int | None:
-    """The row that names most of the table's columns, more than half of them; the first of equals."""
-    best, most = None, len(table.columns) / 2
+def header_row(sheet: Sheet, table: Table, *, whole: bool = False) -> int | None:
+    """The row that names most of the table's columns, more than half of them; the first of equals.
+
+    `whole`: all of them but computed ones, or there is none.
+    """
+    names = set(table.names)
+    best, most = None, len(names) / 2
+    if whole:
+        most = sum(column.filler != "formula" for column in table.columns) - 1
     for row in sorted(sheet.rows):
-        names = {str(cell.value).strip() for cell in sheet.rows[row].values() if cell.stored == "text"}
-        score = len(names & set(table.names))
+        score = len(names & {str(cell.value).strip() for cell in sheet.rows[row].values() if cell.stored == "text"})
         if score > most:
             best, most = row, score
+            if score == len(names):  # none can name more
+                break
     return best
 
 

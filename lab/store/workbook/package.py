@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import posixpath
+import re
 import struct
 import zipfile
 import zlib
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
 from lxml import etree
 
@@ -27,18 +29,24 @@ LARGEST_WHOLE = 1_000 * 2**20  # bytes of all parts, expanded
 RATIO_FROM = 20 * 2**20  # a part smaller than this may be compressed as well as it likes
 LARGEST_RATIO = 100  # honest sheets of numbers stay below 30
 MOST_ENTRIES = 5_000
+MOST_CELLS = 5_000_000  # cells with something in them: some formats state a repeated one once, with a count
 
 Element = Any  # an lxml element: the library's classes are not annotated
 
+_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.-]+)""")
+_HEAD = 4_096  # bytes by which a format is told
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_PROLOGUE = 65_536  # bytes within which a document type would stand
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, OverflowError)
 
 
 @dataclass(frozen=True)
 class Package:
-    """An opened workbook file: its name as the user knows it, its parts by name, in the file's order."""
+    """An opened workbook file: its name as the user knows it, its bytes, its parts by name, in the file's order."""
 
     shown: str
+    data: bytes
     archive: zipfile.ZipFile
     main: str
 
@@ -48,10 +56,7 @@ class Package:
         Raises:
             InvalidInputError: `workbook-damaged` when it is missing or its checksum does not hold.
         """
-        try:
-            return self.archive.read(name)
-        except (*_BROKEN, KeyError, RuntimeError) as error:
-            raise _refused(self.shown, "workbook-damaged", part=name) from error
+        return part_of(self.archive, name, self.shown)
 
     def has(self, name: str) -> bool:
         """Whether there is a part of that name."""
@@ -80,43 +85,97 @@ class Package:
         return found
 
 
+def file_bytes(path: Path, shown: str) -> bytes:
+    """The bytes of a file that should be a workbook: one state of it.
+
+    Raises:
+        InvalidInputError: the file is missing, unreadable, too large, or the mark of an open file.
+    """
+    if path.name.startswith("~$"):
+        raise refused(shown, "workbook-lock-file", workbook=path.name[2:])
+    if path.name.startswith(".~lock.") and path.name.endswith("#"):
+        raise refused(shown, "workbook-lock-file", workbook=path.name[len(".~lock.") : -1])
+    with reading(path, shown):
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            raise refused(shown, "workbook-too-large", size=size, limit=LARGEST_FILE)
+        return path.read_bytes()
+
+
 def open_package(path: Path, shown: str | None = None) -> Package:
-    """Open a workbook file, held in memory so that what is read is one state of it.
+    """Open a workbook file of the Office Open XML kind.
 
     Args:
         path: the file.
         shown: its name for faults; default: the file's name.
 
     Raises:
-        InvalidInputError: the file is missing, empty, too large, cut, damaged, encrypted, a lock file, of another
-            format, or expands beyond the limits; slugs `workbook-…`.
+        InvalidInputError: as `file_bytes` and `package_of`; slugs `workbook-…`.
     """
     name = path.name if shown is None else shown
-    if path.name.startswith("~$"):
-        raise _refused(name, "workbook-lock-file", workbook=path.name[2:])
-    with reading(path, name):
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise _refused(name, "workbook-too-large", size=size, limit=LARGEST_FILE)
-        data = path.read_bytes()
-    return package_of(data, name)
+    return package_of(file_bytes(path, name), name)
 
 
 def package_of(data: bytes, shown: str) -> Package:
-    """The package of a file's bytes; raises as `open_package`."""
+    """The package of a file's bytes.
+
+    Raises:
+        InvalidInputError: the file is empty, cut, damaged, encrypted, of another format, or expands beyond the limits.
+    """
+    archive = archive_of(data, shown)
+    package = Package(shown, data, archive, "")
+    if is_open_document(archive):
+        raise refused(shown, "workbook-other-format", found="OpenDocument (.ods)")
+    if any(name.endswith(".iwa") for name in archive.namelist()):
+        raise refused(shown, "workbook-other-format", found="Apple Numbers (.numbers)")
+    main = next((target for kind, target in package.related("").values() if kind == "officeDocument"), None)
+    if main is None or not package.has(main):
+        raise refused(shown, "workbook-no-workbook")
+    if main.endswith(".bin"):
+        raise refused(shown, "workbook-other-format", found="Excel binary (.xlsb)")
+    return Package(shown, data, archive, main)
+
+
+def archive_of(data: bytes, shown: str) -> zipfile.ZipFile:
+    """The zip that a workbook file is, its format, entries and sizes checked; raises as `package_of`."""
     _check_format(data, shown)
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except _BROKEN as error:
-        raise _refused(shown, "workbook-damaged", part="zip") from error
+        raise refused(shown, "workbook-damaged", part="zip") from error
     _check_sizes(archive, shown)
-    package = Package(shown, archive, "")
-    if "mimetype" in archive.NameToInfo and package.part("mimetype").startswith(b"application/vnd.oasis"):
-        raise _refused(shown, "workbook-other-format", found="OpenDocument (.ods)")
-    main = next((target for kind, target in package.related("").values() if kind == "officeDocument"), None)
-    if main is None or not package.has(main):
-        raise _refused(shown, "workbook-no-workbook")
-    return Package(shown, archive, main)
+    return archive
+
+
+def part_of(archive: zipfile.ZipFile, name: str, shown: str) -> bytes:
+    """The content of one entry; raises InvalidInputError when it is missing or its checksum does not hold."""
+    try:
+        return archive.read(name)
+    except (*_BROKEN, KeyError, RuntimeError) as error:
+        raise refused(shown, "workbook-damaged", part=name) from error
+
+
+def is_open_document(archive: zipfile.ZipFile) -> bool:
+    """Whether a zip says of itself that it is an OpenDocument file; one that cannot say is none."""
+    try:
+        return "mimetype" in archive.NameToInfo and archive.read("mimetype").startswith(b"application/vnd.oasis")
+    except (*_BROKEN, RuntimeError):
+        return False
+
+
+def plain_xml(package: Package, part: str) -> bytes:
+    """The bytes of an XML part in UTF-8, without a document type, so that they can be searched.
+
+    Raises:
+        InvalidInputError: the part is missing, damaged, or declares a document type.
+    """
+    data = package.part(part)
+    declared = _ENCODING.match(data)
+    if data.startswith((b"\xfe\xff", b"\xff\xfe")) or (declared and declared[1].lower() not in {b"utf-8", b"us-ascii"}):
+        data = bytes(etree.tostring(parsed(data, package.shown, part), xml_declaration=True, encoding="UTF-8"))
+    if b"<!DOCTYPE" in data[:_PROLOGUE]:
+        raise refused(package.shown, "workbook-entities", part=part)
+    return data
 
 
 def parsed(data: bytes, shown: str, part: str) -> Element:
@@ -126,10 +185,21 @@ def parsed(data: bytes, shown: str, part: str) -> Element:
         root: Element = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         slug = "workbook-entities" if "entit" in str(error).lower() else "workbook-damaged"
-        raise _refused(shown, slug, part=part) from error
+        raise refused(shown, slug, part=part) from error
     if root.getroottree().docinfo.doctype:
-        raise _refused(shown, "workbook-entities", part=part)
+        raise refused(shown, "workbook-entities", part=part)
     return root
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether bytes are well-formed XML without a document type: quick, since nothing is kept."""
+    if b"<!DOCTYPE" in data[:_PROLOGUE]:
+        return False
+    try:
+        expat.ParserCreate().Parse(data, True)  # noqa: FBT003  (the library's own "this is all")
+    except expat.ExpatError:
+        return False
+    return True
 
 
 def local(element: Element) -> str:
@@ -142,43 +212,69 @@ def _local_name(tag: object) -> str:
     return tag.rsplit("}", 1)[-1] if isinstance(tag, str) else ""
 
 
+def csv_text(data: bytes, shown: str) -> str | None:
+    """The text of a CSV file (UTF-8, or UTF-16 with its mark); None when the bytes are no CSV.
+
+    Raises:
+        InvalidInputError: it is one, in another encoding; the fault names the first line that says so.
+    """
+    if not _is_csv(data):
+        return None
+    encoding = "utf-16" if data.startswith(_UTF_16) else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidInputError(Fault("file-not-utf8", shown, f"line {line}")) from None
+
+
+def _is_csv(data: bytes) -> bool:
+    head = data[:_HEAD]
+    if data.startswith(_UTF_16):
+        head = head[: len(head) // 2 * 2].decode("utf-16", "replace").encode()
+    lines = head.lstrip(b"\xef\xbb\xbf \r\n\t").splitlines()
+    special = data.startswith((b"PK\x03\x04", _OLE, b"%PDF")) or b"\0" in head or not lines or lines[0].startswith(b"<")
+    return not special and any(mark in lines[0] for mark in (b",", b";", b"\t"))
+
+
 def _check_format(data: bytes, shown: str) -> None:
     if not data:
-        raise _refused(shown, "workbook-empty")
+        raise refused(shown, "workbook-empty")
     if data.startswith(b"PK\x03\x04"):
         return
     if data.startswith(_OLE):
         encrypted = "EncryptedPackage".encode("utf-16-le") in data
         slug = "workbook-encrypted" if encrypted else "workbook-other-format"
-        raise _refused(shown, slug, found="Excel 97-2003 (.xls)")
-    start = data[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
+        raise refused(shown, slug, found="Excel 97-2003 (.xls)")
+    start = data[:_HEAD].lstrip(b"\xef\xbb\xbf \r\n\t")
     if start.startswith((b"<!DOCTYPE html", b"<html", b"<!doctype html")):
-        raise _refused(shown, "workbook-other-format", found="HTML")
+        raise refused(shown, "workbook-other-format", found="HTML")
     if start.startswith(b"<?xml"):
-        raise _refused(shown, "workbook-other-format", found="XML")
+        raise refused(shown, "workbook-other-format", found="XML")
     if start.startswith(b"%PDF"):
-        raise _refused(shown, "workbook-other-format", found="PDF")
-    if start and b"\0" not in data[:4096] and any(mark in start.splitlines()[0] for mark in (b",", b";", b"\t")):
-        raise _refused(shown, "workbook-other-format", found="CSV")
-    raise _refused(shown, "workbook-damaged", part="zip")
+        raise refused(shown, "workbook-other-format", found="PDF")
+    if _is_csv(data):
+        raise refused(shown, "workbook-other-format", found="CSV")
+    raise refused(shown, "workbook-damaged", part="zip")
 
 
 def _check_sizes(archive: zipfile.ZipFile, shown: str) -> None:
     entries = archive.infolist()
     if len(entries) > MOST_ENTRIES:
-        raise _refused(shown, "workbook-expands", size=len(entries), limit=MOST_ENTRIES)
+        raise refused(shown, "workbook-expands", size=len(entries), limit=MOST_ENTRIES)
     if len(archive.NameToInfo) < len(entries):
-        raise _refused(shown, "workbook-damaged", part="zip")
+        raise refused(shown, "workbook-damaged", part="zip")
     for entry in entries:
         if entry.flag_bits & 0x1:
-            raise _refused(shown, "workbook-encrypted", found=entry.filename)
+            raise refused(shown, "workbook-encrypted", found=entry.filename)
         dense = entry.file_size > RATIO_FROM and entry.file_size > LARGEST_RATIO * max(entry.compress_size, 1)
         if dense or entry.file_size > LARGEST_PART:
-            raise _refused(shown, "workbook-expands", size=entry.file_size, limit=LARGEST_PART)
+            raise refused(shown, "workbook-expands", size=entry.file_size, limit=LARGEST_PART)
     whole = sum(entry.file_size for entry in entries)
     if whole > LARGEST_WHOLE:
-        raise _refused(shown, "workbook-expands", size=whole, limit=LARGEST_WHOLE)
+        raise refused(shown, "workbook-expands", size=whole, limit=LARGEST_WHOLE)
 
 
-def _refused(shown: str, slug: str, **values: object) -> InvalidInputError:
+def refused(shown: str, slug: str, **values: object) -> InvalidInputError:
+    """The error of a file that is no workbook that can be read."""
     return InvalidInputError(Fault(slug, shown, None, values))

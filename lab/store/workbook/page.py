@@ -13,12 +13,15 @@ from lab.messages import Messages
 from lab.store.workbook.cell_text import fitted
 from lab.store.workbook.content import SheetName
 from lab.store.workbook.sheet import letters
+from lab.store.workbook.sheets import marker
 from lab.store.workbook.styles import Styles
 from lab.store.workbook.tables import Table, TableColumn
 
 GROWS_TO = 20_000  # rows for which drop-downs and formulas are ready
 HEADER_HEIGHT = 33
 _NOTE_WIDTH, _NOTE_LINE, _NOTE_CHARACTERS = 300, 17, 44
+_GROW_ELSEWHERE = {"gpus", "days", "variants", "corpora", "attempts"}  # lists that only warn; the others stop
+_YEAR_2020 = 43_831  # the first day that a task may have, as sheets count days
 _LINE, _MOST_LINES = 15, 12
 _LONGEST_PROMPT, _LONGEST_PROMPT_TITLE = 250, 31  # what spreadsheets show of a prompt
 
@@ -31,6 +34,14 @@ class Formula:
 
     text: str
     value: object
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A condition on the cells of a row, and the look of what it holds for."""
+
+    holds: str
+    look: Any
 
 
 @dataclass(frozen=True)
@@ -54,14 +65,16 @@ class Page:
         self.book, self.name, self.styles, self.words, self.lists = book, name, styles, words, lists
         self.sheet = book.add_worksheet(name)
         self._widths: dict[int, int] = {}  # column -> characters
+        # By this name the sheet is found again when it is renamed; it is hidden from people.
+        self.book.defined_names.append([marker(name), -1, f"'{name}'!$A$1", True])
         self.sheet.hide_gridlines(2)
         self.sheet.set_comments_author("GPU Decision Lab")
 
-    def title(self, key: str) -> None:
-        """Title and the sentence below it: texts `sheet.<key>.title` and `sheet.<key>.about`."""
+    def title(self, key: str, *, about_in: int = 1) -> None:
+        """Title and the sentence below it, in column `about_in`: texts `sheet.<key>.title` and `sheet.<key>.about`."""
         self.sheet.set_row(0, 26)
         self.sheet.write_string(0, 0, self.words.text(f"sheet.{key}.title"), self.styles.title())
-        self.sheet.write_string(1, 0, self.words.text(f"sheet.{key}.about"), self.styles.quiet())
+        self.sheet.write_string(1, about_in - 1, self.words.text(f"sheet.{key}.about"), self.styles.quiet())
 
     def section(self, row: int, key: str) -> None:
         """The title of one table among several, in the margin column, and the sentence below it."""
@@ -90,18 +103,11 @@ class Page:
                 value = rows[index].get(one.name) if index < len(rows) else None
                 self.value(row + 1 + index, at, one, value)
         for index, values in enumerate(rows):
-            self._height(table, row + 1 + index, column, values)
+            widths = {one.name: self._widths.get(at, one.width) for at, one in enumerate(table.columns, start=column)}
+            height = row_height(table, values, widths)
+            if height is not None:
+                self.sheet.set_row(row + index, height)
         return last
-
-    def _height(self, table: Table, row: int, column: int, values: Values) -> None:
-        """Room for the longest wrapped text of a row: not every program fits heights by itself."""
-        lines = 1
-        for at, one in enumerate(table.columns, start=column):
-            if one.kind == "text" and one.filler != "formula" and not one.one_line:
-                room = self._widths.get(at, one.width) - 3
-                lines = max(lines, math.ceil(len(str(values.get(one.name) or "")) / room))
-        if lines > 1:
-            self.sheet.set_row(row - 1, _LINE * min(lines, _MOST_LINES))
 
     def value(self, row: int, column: int, spec: TableColumn, value: object, look: Any = None) -> None:  # noqa: ANN401  (xlsxwriter)
         """One data cell; None is an empty one."""
@@ -111,7 +117,7 @@ class Page:
         """One cell of whatever type; text is never read as a formula, a link or a number."""
         at, sheet = (row - 1, column - 1), self.sheet
         if isinstance(value, Formula):
-            cached = float(value.value) if isinstance(value.value, Decimal) else _serial(value.value)
+            cached = float(value.value) if isinstance(value.value, Decimal) else serial(value.value)
             if value.text.startswith("{"):
                 sheet.write_array_formula(*at, *at, value.text, look, cached)
             else:
@@ -151,13 +157,29 @@ class Page:
         if not self.lists:
             return
         for number, one in enumerate(table.columns):
-            rule = self.rule(one)
+            rule = self.rule(one, row + 1, column + number)
             if rule is not None:
                 at = column + number - 1
                 self.sheet.data_validation(row, at, last - 1, at, rule)
 
-    def rule(self, column: TableColumn) -> dict[str, object] | None:
-        """The validation of a column: its list, its range, or that it is a date; None where anything may stand."""
+    def highlight(self, table: Table, row: int, column: int, last: int, marks: Mapping[str, Sequence[Mark]]) -> None:
+        """Colour cells that already say it in words: field -> conditions on its own cell, the first that holds.
+
+        A field written `*` means the whole row. In a condition `{name}` is the cell of the field `name` in the row.
+        """
+        cells = {name: f"${letters(column + place)}{row}" for place, name in enumerate(table.names)}
+        for name, conditions in marks.items():
+            first = column if name == "*" else column + table.names.index(name)
+            end = column + len(table.columns) - 1 if name == "*" else first
+            for one in conditions:
+                rule = {"type": "formula", "criteria": "=" + one.holds.format(**cells), "format": one.look}
+                self.sheet.conditional_format(row - 1, first - 1, last - 1, end - 1, {**rule, "stop_if_true": True})
+
+    def rule(self, column: TableColumn, row: int, at: int) -> dict[str, object] | None:
+        """The validation of a column: its list, its range, or that it is a date; a prompt where anything may stand.
+
+        `row` and `at` are the first cell that it holds for. None: nobody types there.
+        """
         if column.filler == "formula":
             return None
         rule: dict[str, object]
@@ -167,12 +189,21 @@ class Page:
             whole = column.kind == "integer"
             rule = {"validate": "integer" if whole else "decimal", "criteria": ">=", "value": column.least}
         elif column.kind == "local":
-            rule = {"validate": "date", "criteria": ">=", "value": datetime(2020, 1, 1)}  # noqa: DTZ001  (a sheet knows no zone)
+            rule = {"validate": "custom", "value": self._local_rule(column, row, at)}
+        elif column.name == "currency":
+            rule = {"validate": "length", "criteria": "==", "value": 3}
+        elif column.filler == "person":
+            rule = {"validate": "any"}
         else:
             return None
-        # Lists that grow elsewhere only warn; the others stop.
-        rule["error_type"] = "warning" if column.values in {"gpus", "days", "variants", "corpora"} else "stop"
+        rule["error_type"] = "warning" if column.values in _GROW_ELSEWHERE else "stop"
         return {**rule, **self.prompt(column.name)}
+
+    def _local_rule(self, column: TableColumn, row: int, at: int) -> str:
+        """A date and time; an end after the start beside it. Text with its offset is for the hour that exists twice."""
+        cell, before = f"{letters(at)}{row}", f"{letters(at - 1)}{row}"
+        after = f"IF(ISNUMBER({before}),{cell}>{before},TRUE)" if column.name == "end" else "TRUE"
+        return f"=OR(AND(ISTEXT({cell}),LEN({cell})>15),AND(ISNUMBER({cell}),{cell}>={_YEAR_2020},{after}))"
 
     def prompt(self, name: str) -> dict[str, object]:
         """Prompt and error message of a field, in the workbook's language, no longer than spreadsheets show."""
@@ -185,6 +216,16 @@ class Page:
             "error_title": _cut(label, _LONGEST_PROMPT_TITLE),
             "error_message": _cut(wanted, _LONGEST_PROMPT),
         }
+
+    def prints_parts(self, parts: Sequence[tuple[int, int, int, int]]) -> None:
+        """Print several ranges (first row, first column, last row, last column), each from a page of its own.
+
+        A sheet that is too wide for one page stays readable so: all ranges share the scale of the widest.
+        """
+        named = ",".join(
+            f"'{self.name}'!${letters(left)}${top}:${letters(right)}${bottom}" for top, left, bottom, right in parts
+        )
+        self.book.define_name(f"'{self.name}'!_xlnm.Print_Area", f"={named}")
 
     def prints(self, header: int | None, last: tuple[int, int] | None) -> None:
         """A4 landscape, fitted to the width, the header row repeated, page numbers in the footer.
@@ -210,11 +251,20 @@ class Page:
         self.sheet.protect("", {"autofilter": True, "format_columns": True, "format_rows": True})
 
 
+def row_height(table: Table, values: Values, widths: Mapping[str, int]) -> int | None:
+    """Room in points for the longest wrapped text of a row, since not every program fits heights; None: one line."""
+    lines = 1
+    for one in table.columns:
+        if one.kind == "text" and one.filler != "formula" and not one.one_line:
+            lines = max(lines, math.ceil(len(str(values.get(one.name) or "")) / (widths[one.name] - 3)))
+    return _LINE * min(lines, _MOST_LINES) if lines > 1 else None
+
+
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _serial(value: object) -> object:
+def serial(value: object) -> object:
     """A moment as the number a sheet stores for it; anything else as it is."""
     if not isinstance(value, datetime):
         return value

@@ -15,6 +15,7 @@ from lab.errors import Fault, fault
 from lab.messages import DASH, messages
 from lab.metrics import METRICS, Metric, metric
 from lab.metrics.reference_agreement import REFERENCE_AGREEMENT
+from lab.metrics.vector_closeness import REFERENCE_COSINE
 from lab.model.attempt import COLUMNS
 from lab.model.manifest import Manifest
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, FieldSpec, Operator, Protocol, SubgroupThreshold
@@ -190,7 +191,8 @@ def _check_together(protocol: Protocol, rows: dict[str, Row], known: Metric | No
     if required is not None and planned is not None and required > planned:
         refuse("required_accepted_passes", "protocol-more-than-planned", found=required, planned=planned)
     # Outputs that have to be the same, and the agreement with a run, have a reference and leave no distance open.
-    alone = protocol.reproducibility_target == "identical_outputs" or protocol.metric == REFERENCE_AGREEMENT.name
+    by_run = {REFERENCE_AGREEMENT.name, REFERENCE_COSINE.name}
+    alone = protocol.reproducibility_target == "identical_outputs" or protocol.metric in by_run
     pairs = (("tolerance", "reference_variant"), ("reference_variant", "tolerance"))
     for name, other in pairs[:1] if alone else pairs:
         if getattr(protocol, name) is not None and getattr(protocol, other) is None:

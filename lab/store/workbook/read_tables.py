@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -14,7 +14,9 @@ from lab.model.attempt import Attempt
 from lab.model.catalogue import CalendarTask, Deliverable, Expense, PackageChoice
 from lab.model.manifest import Manifest
 from lab.prices import MODEL_CELLS, faults
+from lab.store.workbook.grid import ODD
 from lab.store.workbook.locate import Located, Row, locate
+from lab.store.workbook.quick import plain_values
 from lab.store.workbook.read_values import Setting
 from lab.store.workbook.sheet import Sheet
 from lab.store.workbook.tables import CALENDAR, CATALOGUE, CHOICES, DELIVERABLES, EXPENSES, RESULTS, Table
@@ -33,25 +35,67 @@ class TableReader:
     faults: list[Fault]
     notices: list[Fault]
 
-    def attempts(self, sheet: Sheet) -> tuple[tuple[Attempt, ...], dict[tuple[str, str], str]]:
+    def attempts(self, sheet: Sheet) -> tuple[tuple[Attempt, ...], Mapping[tuple[str, str], str]]:
         """The attempts in sheet order, and (attempt id, column) -> address of the cell."""
-        found: list[Attempt] = []
-        addresses: dict[tuple[str, str], str] = {}
-        seen: dict[str, str] = {}
-        for row, values in self._rows(sheet, RESULTS):
-            name = values["attempt_id"]
-            if name is None:
-                if row.cell("attempt_id") is None:
-                    row.refuse("attempt_id", "row-without", wanted=self.setting.example("attempt_id"))
+        located = locate(sheet, RESULTS, self.file, self.faults)
+        if located is None:
+            return (), {}
+        numbers = list(located.rows())
+        self._say_hidden(located, numbers)
+        wrong: list[tuple[int, Fault]] = []  # by column, and wanted by row
+        columns = self._columns(located, numbers, wrong)
+        seen = self._ids_of(located, numbers, columns[0], wrong)
+        if len(seen) < len(numbers):
+            kept = frozenset(seen.values())
+            columns = [
+                [one for number, one in zip(numbers, column, strict=True) if number in kept] for column in columns
+            ]
+        found = tuple(map(_attempt, zip(*columns, strict=True)))
+        self._known_in(located, seen, found)
+        self.faults.extend(one for _, one in sorted(wrong, key=lambda pair: pair[0]))
+        return found, Addresses(located, seen)
+
+    def _ids_of(
+        self, located: Located, numbers: list[int], names: Sequence[str | None], wrong: list[tuple[int, Fault]]
+    ) -> dict[str, int]:
+        """Id -> row; a row without an id and a second one of the same are kept in `wrong`."""
+        seen: dict[str, int] = {}
+        for number, name in zip(numbers, names, strict=True):
+            if name is not None and name not in seen:
+                seen[name] = number
                 continue
-            if name in seen:
-                row.refuse("attempt_id", "row-twice", found=name, first=seen[name])
-                continue
-            seen[name] = row.at("attempt_id")
-            self._known(row, values, self.notices)
-            found.append(Attempt(**values))
-            addresses.update({(name, column): row.at(column) for column in RESULTS.names})
-        return tuple(found), addresses
+            row = Row(located, number, self.file, [])
+            if name is not None:
+                row.refuse("attempt_id", "row-twice", found=name, first=located.at(seen[name], "attempt_id"))
+            elif row.cell("attempt_id") is None:
+                row.refuse("attempt_id", "row-without", wanted=self.setting.example("attempt_id"))
+            wrong += [(number, one) for one in row.faults]
+        return seen
+
+    def _known_in(self, located: Located, seen: Mapping[str, int], found: Sequence[Attempt]) -> None:
+        """Say where an attempt is of a variant or a corpus that the manifest does not name."""
+        variants, corpora = ({None, *ids} for ids in self._ids().values())
+        for attempt in found:
+            if attempt.variant not in variants or attempt.corpus not in corpora:
+                named = {"variant": attempt.variant, "corpus": attempt.corpus}
+                self._known(Row(located, seen[attempt.attempt_id], self.file, []), named, self.notices)
+
+    def _columns(self, located: Located, numbers: list[int], wrong: list[tuple[int, Fault]]) -> list[Sequence[Any]]:
+        """What the cells of each column mean, row by row; None: blank, or kept in `wrong`."""
+        columns, grid = located.table.columns, located.sheet.grid
+        held: list[Sequence[object]] = [[ODD] * len(numbers)] * len(columns)
+        if grid is not None:
+            held = grid.values(numbers, [located.columns[column.name] for column in columns])
+        found: list[Sequence[Any]] = []
+        for column, values in zip(columns, held, strict=True):
+            read, odd = plain_values(values, column, self.setting)
+            reader = self.setting.reader(column)
+            for place in odd:
+                row = Row(located, numbers[place], self.file, [])
+                read[place] = row.read(column.name, reader)
+                wrong += [(row.number, one) for one in row.faults]
+            found.append(read)
+        return found
 
     def deliverables(self, sheet: Sheet) -> tuple[Deliverable, ...]:
         """The rows of `deliverables`; the name is needed, the rest may still be empty."""
@@ -156,19 +200,55 @@ class TableReader:
 
     def _known(self, row: Row, values: Mapping[str, Any], where: list[Fault]) -> None:
         """A variant or corpus that the manifest does not name: it would silently count for nothing."""
-        known = {
-            "variant": [variant.id for variant in self.manifest.variants],
-            "corpus": [corpus.id for corpus in self.manifest.corpora],
-        }
-        for name, ids in known.items():
+        for name, ids in self._ids().items():
             if values.get(name) is not None and values[name] not in ids:
                 facts = {"column": name, "found": values[name], "known": ", ".join(ids)}
                 where.append(fault("row-name-unknown", file=self.file, place=row.at(name), **facts))
+
+    def _ids(self) -> dict[str, list[str]]:
+        """Variants, then corpora, that the manifest names."""
+        return {
+            "variant": [variant.id for variant in self.manifest.variants],
+            "corpus": [corpus.id for corpus in self.manifest.corpora],
+        }
 
     def _has(self, row: Row, values: Mapping[str, Any], name: str) -> bool:
         if values[name] is None and row.cell(name) is None:
             row.refuse(name, "row-without", wanted=self.setting.example(name))
         return values[name] is not None
+
+
+def _attempt(values: Sequence[Any]) -> Attempt:
+    """An attempt from its values in order.
+
+    As `Attempt(*values)`, which sets the fields of a frozen record by name, one call each: three times as slow.
+    """
+    made = object.__new__(Attempt)
+    made.__dict__.update(zip(RESULTS.names, values, strict=True))
+    return made
+
+
+class Addresses(Mapping[tuple[str, str], str]):
+    """(attempt id, column) -> address of the cell, made when it is asked for: a sheet has a million of them."""
+
+    def __init__(self, located: Located, rows: Mapping[str, int]) -> None:
+        """Keep where the table is, and the row of each attempt."""
+        self._located, self._rows = located, rows
+
+    def __getitem__(self, key: tuple[str, str]) -> str:
+        """The address; raises KeyError for an attempt or a column that is not there."""
+        name, column = key
+        if column not in self._located.columns:
+            raise KeyError(key)
+        return self._located.at(self._rows[name], column)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Attempt by attempt, column by column."""
+        return ((name, column) for name in self._rows for column in RESULTS.names)
+
+    def __len__(self) -> int:
+        """How many cells the attempts have."""
+        return len(self._rows) * len(RESULTS.names)
 
 
 def _plain(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from lab.messages import Messages
 from lab.store.workbook.tables import Filler, TableColumn
 
 Format = Any  # xlsxwriter is not annotated
@@ -16,18 +17,26 @@ _FILLS: dict[Filler, dict[str, str]] = {
     "tool": {"bg_color": "#EEF0F2", "font_color": "#1A1D21"},
     "manifest": {"bg_color": "#EEF0F2", "font_color": "#1A1D21"},
 }
+# What needs a look at once; the cell says it in words too.
+_ALARM, _DOUBT, _ASIDE = "#B3261E", "#8A5A00", "#7A828B"
+_ALARM_FILL, _DOUBT_FILL = "#FDECEA", "#FFF1D6"
 _NUMBERS = {"amount": "#,##0.00", "local": "yyyy-mm-dd hh:mm"}
-_BY_UNIT = {"s": "#,##0.000", "bytes": "#,##0", "ratio": "0.0000", "J": "#,##0", "h": "#,##0.00", "count": "#,##0"}
+_BY_UNIT = {"s": "#,##0.000", "ratio": "0.0000", "h": "#,##0.00"}
+_BARE = {"s": "0.000", "ratio": "0.0000"}
+# Units that stand behind the number, as the language abbreviates them; a count and a ratio have none.
+_SHOWN_UNITS = ("s", "h", "gib", "minutes", "days")
 _RIGHT = {"integer", "number", "amount"}
 
 
 class Styles:
     """The formats of one workbook, each made once."""
 
-    def __init__(self, book: Any, yes: str, no: str) -> None:  # noqa: ANN401  (an xlsxwriter workbook)
-        """Make formats for `book`; `yes` and `no` are the workbook's words for true and false."""
+    def __init__(self, book: Any, words: Messages) -> None:  # noqa: ANN401  (an xlsxwriter workbook)
+        """Make formats for `book`; `words` say yes, no and the units behind numbers."""
         # Excel writes a boolean in its own language whatever the format; LibreOffice would write 1.
+        yes, no = words.text("word.yes"), words.text("word.no")
         self._boolean = f'"{yes}";"{yes}";"{no}"'
+        self._units = {name: words.text(f"unit.short.{name}") for name in _SHOWN_UNITS}
         self._book = book
         self._made: dict[tuple[tuple[str, object], ...], Format] = {}
 
@@ -76,21 +85,35 @@ class Styles:
         """The column's default, for rows typed below the table: text stays text there too."""
         return self.get(num_format=self._number(column))
 
+    def alarm(self) -> Format:
+        """What speaks against a variant or a row: a package that is too short, a rejected attempt."""
+        return self._book.add_format({"font_color": _ALARM, "bg_color": _ALARM_FILL, "bold": True})
+
+    def doubt(self) -> Format:
+        """What is not known or not told apart."""
+        return self._book.add_format({"font_color": _DOUBT, "bg_color": _DOUBT_FILL})
+
+    def aside(self) -> Format:
+        """A row that stays and does not count."""
+        return self._book.add_format({"font_color": _ASIDE, "italic": True})
+
     def _number(self, column: TableColumn) -> str:
-        return self._boolean if column.kind == "boolean" else number_format(column)
+        return self._boolean if column.kind == "boolean" else self.number_format(column)
 
+    def number_format(self, column: TableColumn) -> str:
+        """The number format of a column that holds no booleans, with its unit.
 
-def number_format(column: TableColumn) -> str:
-    """The number format of a column that holds no booleans.
-
-    `@` keeps what is typed as text, so that `0012` and `1-4` stay themselves.
-    """
-    if column.name == "price":
-        return "#,##0.00##########"  # an hour of a lot may cost a fraction of a cent
-    if column.kind in _NUMBERS:
-        return _NUMBERS[column.kind]
-    if column.kind == "integer" and column.unit == "h":
-        return "#,##0"
-    if column.kind in {"integer", "number"}:
-        return _BY_UNIT.get(column.unit or "", "0" if column.kind == "integer" else "General")
-    return "General" if column.filler == "formula" else "@"
+        `@` keeps what is typed as text, so that `0012` and `1-4` stay themselves.
+        """
+        if column.name == "price":
+            return "#,##0.00##########"  # an hour of a lot may cost a fraction of a cent
+        if column.kind in _NUMBERS:
+            return _NUMBERS[column.kind]
+        if column.kind in {"integer", "number"}:
+            if column.bare:
+                return _BARE.get(column.unit or "", "0" if column.kind == "integer" else "General")
+            unit = self._units.get(column.unit or "")
+            whole = "#,##0" if column.unit else "0"
+            digits = whole if column.kind == "integer" else _BY_UNIT.get(column.unit or "", "General")
+            return f'{digits}" {unit}"' if unit else digits
+        return "General" if column.filler == "formula" else "@"

@@ -21,7 +21,7 @@ class TableColumn:
     """One column: its field name (the header), what a cell holds, who fills it, unit, closed list, width in characters.
 
     `values` names the list of the drop-down (`list_<values>` in the workbook), `least` the smallest number allowed,
-    `one_line` keeps long texts from making tall rows.
+    `one_line` keeps long texts from making tall rows. `bare` shows a number without unit and groups.
     """
 
     name: str
@@ -33,6 +33,7 @@ class TableColumn:
     values: str | None = None
     least: float | None = None
     one_line: bool = False
+    bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def _result_columns() -> tuple[TableColumn, ...]:
                 column.name, kind, "person" if column.owner == "declared" else "tool",
                 _RESULT_WIDTHS.get(column.name, max(11, len(column.name) + 5)), column.unit, column.choices,
                 "yes_no" if kind == "boolean" else _RESULT_VALUES.get(column.name), least, one_line=True,
+                bare=True,  # the name says the unit, and a sheet saved as CSV, as it is shown, must read back
             )
         )  # fmt: skip
     return tuple(made)
@@ -89,7 +91,7 @@ DELIVERABLES = Table(
         TableColumn("deliverable", "id", "person", 30),
         TableColumn("variant", "id", "person", 18, values="variants"),
         TableColumn("accepted", "boolean", "person", 14, values="yes_no"),
-        TableColumn("attempt_id", "id", "person", 44),
+        TableColumn("attempt_id", "id", "person", 44, values="attempts"),
         TableColumn("notes", "text", "person", 48),
     ),
     spare=12,
@@ -99,20 +101,20 @@ CHOICES = Table(
     "choices",
     "forfaits",
     (
-        TableColumn("variant", "id", "manifest", 20),
-        TableColumn("gpu", "id", "manifest", 17, values="gpus"),
-        TableColumn("days", "integer", "person", 18, unit="days", values="days", least=1),
-        TableColumn("lots", "integer", "person", 24, unit="count", least=1),
-        TableColumn("periods", "integer", "person", 24, unit="count", least=1),
-        TableColumn("cards", "integer", "formula", 13, unit="count"),
+        TableColumn("variant", "id", "manifest", 16),
+        TableColumn("gpu", "id", "manifest", 14, values="gpus"),
+        TableColumn("days", "integer", "person", 16, unit="days", values="days", least=1),
+        TableColumn("lots", "integer", "person", 25, unit="count", least=1),
+        TableColumn("periods", "integer", "person", 22, unit="count", least=1),
+        TableColumn("cards", "integer", "formula", 11, unit="count"),
         TableColumn("committed", "amount", "formula", 18),
-        TableColumn("currency", "id", "formula", 22),
-        TableColumn("covers_hours", "number", "formula", 18, unit="h"),
-        TableColumn("rental_reference", "text", "person", 21),
-        TableColumn("covers_window", "text", "formula", 18),
-        TableColumn("price_status", "text", "formula", 18),
+        TableColumn("currency", "id", "formula", 19),
+        TableColumn("covers_hours", "number", "formula", 17, unit="h"),
+        TableColumn("rental_reference", "text", "person", 18),
+        TableColumn("covers_window", "text", "formula", 19),
+        TableColumn("price_status", "text", "formula", 17),
     ),
-    spare=0,
+    spare=4,
 )
 
 EXPENSES = Table(
@@ -180,7 +182,7 @@ WINDOWS = Table(
         TableColumn("window_end", "local", "formula", 19),
         TableColumn("window_hours", "number", "formula", 18, unit="h"),
     ),
-    spare=0,
+    spare=4,
 )
 
 SUMMARY = Table(
@@ -193,16 +195,17 @@ SUMMARY = Table(
         TableColumn("attempts", "integer", "formula", 13, unit="count"),
         TableColumn("accepted_attempts", "integer", "formula", 22, unit="count"),
         TableColumn("failed_attempts", "integer", "formula", 19, unit="count"),
-        TableColumn("median_s", "number", "formula", 13, unit="s"),
-        TableColumn("min_s", "number", "formula", 13, unit="s"),
-        TableColumn("max_s", "number", "formula", 13, unit="s"),
+        TableColumn("median_s", "number", "formula", 14, unit="s"),
+        TableColumn("min_s", "number", "formula", 14, unit="s"),
+        TableColumn("max_s", "number", "formula", 14, unit="s"),
         TableColumn("committed", "amount", "formula", 18),
         TableColumn("currency", "id", "formula", 13),
         TableColumn("accepted_deliverables", "integer", "formula", 25, unit="count"),
         TableColumn("cost_per_validated_corpus", "amount", "formula", 30),
-        TableColumn("answer", "text", "tool", 40),
+        TableColumn("separation", "text", "tool", 34),
+        TableColumn("answer", "text", "tool", 46),
     ),
-    spare=0,
+    spare=4,
 )
 
 TABLES: tuple[Table, ...] = (RESULTS, DELIVERABLES, CHOICES, EXPENSES, CATALOGUE, CALENDAR, WINDOWS, SUMMARY)

@@ -13,16 +13,17 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 
-from lab.calcul_forfaits import cost_per_result, window_hours
+from lab.calcul_forfaits import cost_per_result
 from lab.messages import DASH, Messages
 from lab.model.attempt import Attempt
-from lab.model.catalogue import PackageChoice
+from lab.model.catalogue import PackageChoice, window_hours
 from lab.model.reason import Reason
 from lab.prices import quote
 from lab.store.workbook.content import WorkbookContent
 
 Shown = str | int | float | Decimal | datetime | None
 _WHY = {
+    "gate.price.unknown.no_card": "word.unknown_price",
     "gate.price.unknown.no_offer": "word.unknown_price",
     "gate.price.unknown.several": "word.several_prices",
     "gate.price.unknown.no_window": "word.window_unknown",

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from openpyxl import load_workbook
-from openpyxl.chart import BarChart, Reference
 from openpyxl.workbook import Workbook
 from workbook_sample import attempt, attempts, content, converted, edited, manifest, parts, rezipped, said, write
 
@@ -21,6 +20,7 @@ from lab.store.workbook import (
     append_attempts,
     append_deliverables,
     empty_content,
+    read_rows,
     read_workbook,
     update_judged,
 )
@@ -87,35 +87,6 @@ def test_an_attempt_that_has_its_row_is_not_added_again(path: Path) -> None:
     before = path.read_bytes()
     assert append_attempts(path, [NEW, attempts()[0]], "en").fault is None
     assert path.read_bytes() == before
-
-
-def test_charts_images_own_sheets_and_extensions_survive(path: Path) -> None:
-    """What a person added is there afterwards, byte for byte: chart, own sheet, an extension, a foreign part (W1)."""
-
-    def change(book: Workbook) -> None:
-        own = book.create_sheet("my own")
-        own["A1"] = "mine"
-        chart = BarChart()
-        chart.add_data(Reference(book["raw-results"], min_col=11, min_row=4, max_row=9))
-        book["raw-results"].add_chart(chart, "C30")
-
-    edited(path, change)
-    name = "xl/worksheets/sheet3.xml"
-    extension = (
-        b'<extLst><ext uri="{CCE6A557-97BC-4b89-ADB6-D9C93CAAB3DF}" '
-        b'xmlns:x14="http://schemas.microsoft.com/office/spreadsheetml/2009/9/main">'
-        b'<x14:dataValidations count="0"/></ext></extLst>'
-    )
-    sheet = parts(path)[name].replace(b"</worksheet>", extension + b"</worksheet>")
-    rezipped(path, {name: sheet, "xl/threadedComments/threadedComment1.xml": b"<ThreadedComments/>"})
-    before = parts(path)
-    assert append_attempts(path, [NEW], "en").fault is None
-    after = changed(before, path)
-    assert any("chart" in one for one in before)
-    assert not {one for one in after if "chart" in one or "drawing" in one or "threaded" in one or "styles" in one}
-    assert len([one for one in after if one.startswith("xl/worksheets/")]) == 1
-    assert b"x14:dataValidations" in parts(path)[name]
-    assert rows(path)[-1] == NEW
 
 
 def test_a_file_saved_by_libreoffice_is_added_to(tmp_path: Path, path: Path, soffice: str) -> None:
@@ -319,6 +290,15 @@ def test_a_macro_workbook_is_never_written(path: Path) -> None:
     assert (result.fault and result.fault.slug, path.read_bytes()) == ("workbook-not-xlsx", before)
 
 
+def test_an_open_document_is_never_written(path: Path) -> None:
+    """The campaign's .ods is left as it is, and the new rows stand beside it."""
+    path = path.rename(path.with_suffix(".ods"))
+    before = path.read_bytes()
+    result = append_attempts(path, [NEW], "en")
+    assert (result.fault and result.fault.slug, path.read_bytes()) == ("workbook-not-xlsx", before)
+    assert read_rows(result.written_to, manifest()).rows == (NEW,)
+
+
 def test_a_column_of_a_person_s_own_is_left_to_them(path: Path) -> None:
     """Formulas that someone filled down beside the table stay, and the new rows go where they belong."""
 
@@ -362,12 +342,12 @@ def test_a_new_file_that_is_not_what_was_meant_never_takes_the_name(
 ) -> None:
     """The check of the written file stands between it and the workbook."""
     before = path.read_bytes()
-    real = appending._rebuilt
+    real = appending.replaced
 
     def altered(package: object, changed_parts: dict[str, bytes]) -> bytes:
         styles = parts(path)["xl/styles.xml"] + b" "
         return real(package, {**changed_parts, "xl/styles.xml": styles})  # type: ignore[arg-type]  (the package it was given)
 
-    monkeypatch.setattr(appending, "_rebuilt", altered)
+    monkeypatch.setattr(appending, "replaced", altered)
     result = append_attempts(path, [NEW], "en")
     assert (result.fault and result.fault.slug, path.read_bytes()) == ("append-not-shown-safe", before)

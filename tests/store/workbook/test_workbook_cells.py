@@ -16,7 +16,8 @@ from lab.messages import LANGUAGES, messages
 from lab.store.workbook import cells, moments
 from lab.store.workbook.cell_text import escaped, fitted
 from lab.store.workbook.cells import CellError
-from lab.store.workbook.sheet import Cell, Stored, letters, place, unescaped
+from lab.store.workbook.shared_texts import unescaped
+from lab.store.workbook.sheet import Cell, Stored, letters, place
 
 ZONE = ZoneInfo("Europe/Paris")
 

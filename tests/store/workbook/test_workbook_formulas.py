@@ -18,6 +18,7 @@ from lab.model.catalogue import CalendarTask, PackageChoice
 from lab.model.decision import Gate, Summary, VariantDecision
 from lab.model.reason import Reason
 from lab.store.workbook import WorkbookContent, write_workbook
+from lab.store.workbook.lines import Figures
 
 CELLS = ("cards", "committed", "currency", "covers_hours", "covers_window", "price_status")
 
@@ -117,7 +118,7 @@ def test_an_example_price_is_marked_in_its_row_and_in_the_choice(tmp_path: Path,
     marked = [
         address for (_, address), value in values.items() if value == messages(language).text("word.example_price")
     ]
-    assert marked == ["M7", "Q31"]
+    assert marked == ["M7", "Q35"]
 
 
 def _covers(tmp_path: Path, end: datetime, days: int, offers: tuple[Offer, ...]) -> object:
@@ -150,7 +151,7 @@ def test_a_figure_that_a_formula_cannot_know_is_written_as_the_tool_s_own(tmp_pa
         durations_s=(99.123456, None, 101.123456), median_s=100.5, min_s=99.123456, max_s=101.123456,
     )  # fmt: skip
     path = tmp_path / "campaign.xlsx"
-    write_workbook(path, replace(content(), rows=rows), manifest(), summaries=(own,))
+    write_workbook(path, replace(content(), rows=rows), manifest(), figures=Figures(summaries=(own,)))
     sheet = load_workbook(path)["summary"]
     assert sheet["F5"].value == 100.5
     assert sheet["C5"].data_type == "f"
@@ -165,8 +166,8 @@ def test_the_answer_of_a_variant_is_said_in_the_sheet(tmp_path: Path) -> None:
         cost_per_validated_corpus=None,
     )  # fmt: skip
     path = tmp_path / "campaign.xlsx"
-    write_workbook(path, content("fr"), manifest("fr"), variants=(own,))
+    write_workbook(path, content("fr"), manifest("fr"), figures=Figures(variants=(own,)))
     sheet = load_workbook(path)["summary"]
-    assert sheet["M4"].value == "answer"
-    assert sheet["M5"].value == messages("fr").text(gate.reason.key).replace("`", "")
+    assert sheet["N4"].value == "answer"
+    assert sheet["N5"].value == messages("fr").text(gate.reason.key).replace("`", "")
     assert (sheet["I5"].value, sheet["I6"].data_type) == (123.45, "f")

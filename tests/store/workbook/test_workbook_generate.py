@@ -6,6 +6,7 @@ import io
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from openpyxl import load_workbook
@@ -122,11 +123,24 @@ def test_the_committed_blank_is_what_the_code_makes(repository: Path, language: 
     committed = load_workbook(repository / "workbook" / f"campaign.{language}.xlsx")
     made = load_workbook(io.BytesIO(blank_workbook(language)))
     assert committed.sheetnames == made.sheetnames
+    assert {name: one.attr_text for name, one in committed.defined_names.items()} == {
+        name: one.attr_text for name, one in made.defined_names.items()
+    }
     for old, new in zip(committed, made, strict=True):
         assert _cells(old) == _cells(new)
+        assert _look(old) == _look(new)
         assert [rule.sqref for rule in old.data_validations.dataValidation] == [
             rule.sqref for rule in new.data_validations.dataValidation
         ]
+
+
+def _look(sheet: Any) -> tuple[object, ...]:  # noqa: ANN401  (an openpyxl worksheet)
+    """What is not in the cells: rules of colour, tables, what prints, what is frozen and protected, widths."""
+    rules = {str(area.cells): [one.formula for one in area.rules] for area in sheet.conditional_formatting}
+    tables = {one.name: (one.ref, [column.name for column in one.tableColumns]) for one in sheet.tables.values()}
+    widths = {name: one.width for name, one in sheet.column_dimensions.items()}
+    printed = (sheet.print_area, sheet.print_title_rows, sheet.page_setup.orientation, sheet.freeze_panes)
+    return rules, tables, widths, printed, sheet.protection.sheet
 
 
 def _cells(sheet: object) -> dict[str, tuple[object, ...]]:

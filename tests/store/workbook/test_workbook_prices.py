@@ -165,7 +165,7 @@ def test_the_formulas_say_what_the_library_says(sheets: SimpleNamespace) -> None
     words = messages("en")
     why = {
         "gate.price.unknown.no_offer": "word.unknown_price", "gate.price.unknown.several": "word.several_prices",
-        "gate.price.unknown.no_window": "word.window_unknown",
+        "gate.price.unknown.no_window": "word.window_unknown", "gate.price.unknown.no_card": "word.unknown_price",
     }  # fmt: skip
     said = set()
     for line in sheets.asked:
