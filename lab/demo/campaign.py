@@ -233,7 +233,7 @@ def _protocol(words: Messages, now: datetime) -> Protocol:
 
 def _example_offers(words: Messages) -> tuple[Offer, ...]:
     """Example prices for the processor of this machine, which nobody rents."""
-    from lab.measure.environment import cpu_model
+    from lab.measure.machine import cpu_model
 
     observed = cpu_model()
     return tuple(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 
-from lab.errors import LabError
+from lab.errors import LabError, OutsideFailureError
+from lab.measure.driver import Driver, join
 from lab.measure.privacy import scrubbed
 from lab.model.attempt import Outcome
 from lab.model.reason import Reason, reason
@@ -17,14 +20,23 @@ Ending = tuple[Outcome, Reason]
 _LONGEST_MESSAGE = 500
 _CPU_ALLOCATOR = "DefaultCPUAllocator"  # torch 2.13: on the CPU a failed allocation is a plain RuntimeError
 _KILLED = ("ended.killed", "ended.command_killed")
+# Libraries under torch that say "no memory left" in a plain RuntimeError of theirs (read in their sources).
+_DEVICE_ALLOCATORS = ("CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "HIPBLAS_STATUS_ALLOC_FAILED")
+
+LOST: Ending = ("failed", reason("ended.device_lost"))
+# A full disk is no failure of the variant's: the pass was cut off by its surroundings, and is run again.
+NOT_WRITTEN: Ending = ("interrupted", reason("ended.not_written"))
+NOT_WRITTEN_STATUS = 74  # sysexits.h: an error of input or output
 
 
 def of_exception(error: BaseException, folder: Path) -> Ending:
     """Outcome and reason of what the work raised; messages lose the paths that name a person or a machine."""
     if isinstance(error, WorkloadError):
         return "failed", error.reason
+    if isinstance(error, OutsideFailureError):
+        return NOT_WRITTEN
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(error, torch.OutOfMemoryError):
+    if _is_device_memory(error, torch):
         return "out_of_memory", reason("ended.device_memory")
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _CPU_ALLOCATOR in str(error)):
         return "out_of_memory", reason("ended.host_memory")
@@ -38,13 +50,19 @@ def of_status(status: int) -> Ending:
     """Outcome and reason of a worker that left no result: its exit code, negative for a signal (as `subprocess`)."""
     if status < 0:
         return "failed", reason("ended.killed", signal=signal_name(-status))
-    return "failed", reason("ended.exited", code=status)
+    return NOT_WRITTEN if status == NOT_WRITTEN_STATUS else ("failed", reason("ended.exited", code=status))
 
 
 def with_kernel(ending: Ending, *, oom_kills: int) -> Ending:
     """Tell the kernel's out-of-memory kill from another SIGKILL: its counter rose while the attempt ran."""
     killed = ending[1].key in _KILLED and ending[1].values.get("signal") == signal.SIGKILL.name
     return ("out_of_memory", reason("ended.kernel_memory")) if killed and oom_kills > 0 else ending
+
+
+def is_lost(driver: Driver, devices: Mapping[str, tuple[str | None, str | None]]) -> bool:
+    """Whether a device that the attempt used answers its driver no more, not even how much of it is taken."""
+    joined = (join(driver.devices, *ids) for ids in devices.values())
+    return any(one is not None and driver.used_bytes(one) is None for one in joined)
 
 
 def oom_kill_count() -> int:
@@ -68,6 +86,12 @@ def oom_kill_count() -> int:
             continue
         total += sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
     return total
+
+
+def _is_device_memory(error: BaseException, torch: ModuleType | None) -> bool:
+    if torch is not None and isinstance(error, torch.OutOfMemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(one in str(error) for one in _DEVICE_ALLOCATORS)
 
 
 def _message(error: BaseException, folder: Path) -> str:

@@ -37,6 +37,7 @@ class AttemptProgress:
         completed: inputs done, of `inputs`.
         rate: inputs per second of the measured pass; None before it.
         elapsed_s: seconds since the attempt started.
+        remaining_s: estimated seconds until the whole run is done; None before anything shows how long a pass takes.
     """
 
     standing: Standing
@@ -45,14 +46,16 @@ class AttemptProgress:
     inputs: int
     rate: float | None
     elapsed_s: float
+    remaining_s: float | None = None
 
 
 @dataclass(frozen=True)
 class AttemptEnded:
-    """The attempt has ended and its record is on the disk."""
+    """The attempt has ended and its record is on the disk; `remaining_s` as in `AttemptProgress`."""
 
     standing: Standing
     record: Record
+    remaining_s: float | None = None
 
 
 @dataclass(frozen=True)

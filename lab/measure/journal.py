@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, Final
 
+from lab.measure.memory import HOST_OF_PROCESS, with_whole_device
 from lab.measure.orders import PREDICTIONS_FILE
 from lab.measure.progress import Progress
 from lab.measure.result import Result
@@ -34,6 +36,7 @@ class End:
         progress: its counters, which survive it; None when there are none.
         facts: more facts of the run.
         host_peak_bytes: the worker's peak by the system's account, used when the worker gave none.
+        known: devices of the pass by name and UUID, and `taken` the most that all processes had taken of each.
     """
 
     outcome: Outcome
@@ -43,9 +46,13 @@ class End:
     progress: Progress | None
     facts: Mapping[str, str] = field(default_factory=dict)
     host_peak_bytes: int | None = None
+    known: tuple[DeviceMemory, ...] = ()
+    taken: Mapping[str, int | None] = field(default_factory=dict)
 
 
-def started(known: Attempt, slot: Slot, variant: Variant, policy: RunPolicy) -> Record:
+def started(
+    known: Attempt, slot: Slot, variant: Variant, policy: RunPolicy, facts: Mapping[str, str] = MappingProxyType({})
+) -> Record:
     """The record before the worker starts: outcome None, no measure yet.
 
     Args:
@@ -53,6 +60,7 @@ def started(known: Attempt, slot: Slot, variant: Variant, policy: RunPolicy) -> 
         slot: the planned pass.
         variant: whose settings the row carries, so that it stands alone.
         policy: warm-up and limits, kept with the attempt.
+        facts: more that is known before it starts, such as the plan.
     """
     attempt = replace(
         known,
@@ -63,13 +71,16 @@ def started(known: Attempt, slot: Slot, variant: Variant, policy: RunPolicy) -> 
         position=slot.position,
         seed=slot.seed,
     )
-    facts = {
+    rules = {
         "warm_up_passes": str(policy.warm_up.passes),
         "warm_up_inputs": str(policy.warm_up.inputs),
+        "warm_up_recompilations": policy.warm_up.recompilations,
         "timeout_s": f"{policy.timeout_s:g}",
+        "cool_down_s": f"{policy.cool_down_s:g}",
         "process": policy.process,
+        "caches": policy.caches,
     }
-    return Record(attempt, Details(facts=facts))
+    return Record(attempt, Details(facts={**rules, **facts}))
 
 
 def finished(record: Record, end: End, language: str) -> Record:
@@ -87,6 +98,7 @@ def finished(record: Record, end: End, language: str) -> Record:
     counters = end.progress.completed if end.progress else None
     completed = said.completed_inputs if end.result else counters
     has_file = said.predictions_sha256 is not None
+    devices = with_whole_device(said.devices, end.taken, end.known)
     attempt = replace(
         record.attempt,
         outcome=end.outcome,
@@ -95,19 +107,20 @@ def finished(record: Record, end: End, language: str) -> Record:
         predictions_path=f"{ATTEMPTS}/{record.attempt.attempt_id}/{PREDICTIONS_FILE}" if has_file else None,
         predictions_sha256=said.predictions_sha256,
         **_known(durations),
-        **_largest(said.devices),
+        **_largest(devices),
+        energy_j=said.energy_j,
     )
-    missing = _missing(attempt, said, answered=end.result is not None)
+    missing = _missing(attempt, said, devices, answered=end.result is not None)
     attempt = replace(attempt, missing_reason=reasons_text(missing, end.why, language) or None)
     details = replace(
         record.details,
         ended_because=end.why,
         missing=missing,
-        devices=said.devices,
+        devices=devices,
         host_peak_bytes=said.host_peak_bytes or end.host_peak_bytes,
         counts=said.counts,
         readings=said.readings,
-        facts={**record.details.facts, **end.facts, **said.facts},
+        facts={**record.details.facts, **_scope(end, said), **end.facts, **said.facts},
     )
     return Record(attempt, details)
 
@@ -143,7 +156,7 @@ def _largest(devices: tuple[DeviceMemory, ...]) -> dict[str, Any]:
     return found
 
 
-def _missing(attempt: Attempt, said: Result, *, answered: bool) -> dict[str, str]:
+def _missing(attempt: Attempt, said: Result, devices: tuple[DeviceMemory, ...], *, answered: bool) -> dict[str, str]:
     """Column to reason for every measured cell that is empty, in the order of the columns."""
     on_cpu = _device(attempt).startswith("cpu")
     unseen = "missing.no_accelerator" if on_cpu else "missing.no_counter" if answered else "missing.worker_lost"
@@ -151,7 +164,7 @@ def _missing(attempt: Attempt, said: Result, *, answered: bool) -> dict[str, str
         **dict.fromkeys(_NOT_NEEDED, "missing.not_needed"),
         **dict.fromkeys(_PHASES, "missing.not_reached"),
         **dict.fromkeys(_MEMORY, unseen),
-        **({"peak_device_bytes": "missing.no_driver_counter"} if said.devices else {}),
+        **({"peak_device_bytes": "missing.no_driver_counter"} if devices else {}),
         "duration_s": "missing.not_completed",
         "elapsed_s": "missing.end_unknown",
         "completed_inputs": "missing.no_progress",
@@ -163,6 +176,12 @@ def _missing(attempt: Attempt, said: Result, *, answered: bool) -> dict[str, str
     }
     empty = [one.name for one in COLUMNS if getattr(attempt, one.name) is None]
     return {name: reasons[name] for name in empty if name in reasons}
+
+
+def _scope(end: End, said: Result) -> dict[str, str]:
+    """The scope of a host peak that is not the worker's own: the system's account of its whole life."""
+    by_system = said.host_peak_bytes is None and end.host_peak_bytes is not None
+    return {"scope.host_peak_bytes": HOST_OF_PROCESS} if by_system else {}
 
 
 def _device(attempt: Attempt) -> str:

@@ -18,6 +18,7 @@ from typing import Final, Literal, Self
 
 from lab.model.attempt import Record
 from lab.store.attempts import attempt_folder, read_records
+from lab.store.files import writing
 
 Phase = Literal["starting", "loading", "warming_up", "measuring", "exporting", "evaluating", "ended"]
 
@@ -78,11 +79,12 @@ class ProgressFile:
     """The writing side: one per worker, closed by leaving its `with` block."""
 
     def __init__(self, path: Path, *, pid: int, process_start: float, total: int) -> None:
-        """Make the file at its full size, all counters at their beginning."""
+        """Make the file at its full size, all counters at their beginning; OutsideFailureError on a full disk."""
         seconds = _SECONDS.pack(*[_NOTHING] * len(DURATIONS))
-        path.write_bytes(_HEAD.pack(_MAGIC, pid, process_start, 0, 0, total, _NOTHING, time.time()) + seconds)
-        with path.open("r+b") as file:
-            self._map = mmap.mmap(file.fileno(), _SIZE)
+        with writing(path, path.name):
+            path.write_bytes(_HEAD.pack(_MAGIC, pid, process_start, 0, 0, total, _NOTHING, time.time()) + seconds)
+            with path.open("r+b") as file:
+                self._map = mmap.mmap(file.fileno(), _SIZE)
 
     def __enter__(self) -> Self:
         """Hold the map open."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,9 +17,11 @@ from lab.measure.journal import End, finished
 from lab.measure.orders import WORKING_FILES
 from lab.measure.progress import PROGRESS_FILE, Progress, read_progress
 from lab.measure.result import RESULT_FILE, read_result
+from lab.measure.strays import end_marked
 from lab.model.attempt import DURATION_DIGITS, Outcome, Record
 from lab.model.reason import Reason, reason
 from lab.store.attempts import ATTEMPTS, attempt_folder, finish_attempt, read_records
+from lab.store.environments import ENVIRONMENTS
 
 _SAME_START_S: Final = 1.0  # the kernel counts a process's start in hundredths of a second
 _WAIT_S: Final = 5.0
@@ -42,6 +45,7 @@ def recover(folder: Path, language: str) -> Iterator[Record]:
         progress = read_progress(at / PROGRESS_FILE)
         if progress is not None:
             end_leftover(progress)
+        end_marked(record.attempt.attempt_id)
         result = read_result(at / RESULT_FILE)
         outcome: Outcome = "interrupted"
         why: Reason | None = reason("ended.cut_off")
@@ -52,13 +56,21 @@ def recover(folder: Path, language: str) -> Iterator[Record]:
         yield ended
     for at in (folder / ATTEMPTS).glob("[!.]*"):
         clear_working_files(at)
+    for cut_off in (*(folder / ATTEMPTS).glob(".*"), *(folder / ENVIRONMENTS).glob(".*")):
+        _remove(cut_off)  # begun and never there: nothing else writes while the lock is held
 
 
 def clear_working_files(at: Path) -> None:
-    """Remove from an attempt's folder what only its running needed."""
-    for name in WORKING_FILES:
-        with suppress(OSError):
-            (at / name).unlink(missing_ok=True)
+    """Remove from an attempt's folder what only its running needed, and files that were cut off while written."""
+    for name in {*WORKING_FILES, *(one.name for one in at.glob(".*"))}:
+        _remove(at / name)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def end_leftover(progress: Progress) -> bool:

@@ -26,6 +26,7 @@ class Result:
         counts: see `Details.counts`; `facts` and `readings` likewise.
         devices: memory peaks device by device.
         host_peak_bytes: peak resident set of the worker.
+        energy_j: joules of the pass over all its devices; None without a counter.
         completed_inputs: inputs whose prediction was on the host.
         predictions_sha256: of the predictions file, whole or partial; None without one.
     """
@@ -39,6 +40,7 @@ class Result:
     readings: Mapping[str, float | None] = field(default_factory=dict)
     devices: tuple[DeviceMemory, ...] = ()
     host_peak_bytes: int | None = None
+    energy_j: float | None = None
     completed_inputs: int = 0
     predictions_sha256: str | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from lab.errors import InvalidInputError, UsageProblemError, fault
 from lab.model.attempt import Record, Slot, ended_by_itself, slot_key
@@ -13,6 +13,7 @@ from lab.model.names import WORKBOOK
 from lab.model.protocol import Protocol
 
 T = TypeVar("T")
+OrderRule = Literal["rotated", "balanced", "by_variant"]
 
 
 def order_of_round(items: Sequence[T], number: int, rounds: int) -> tuple[T, ...]:
@@ -35,6 +36,8 @@ def order_of_round(items: Sequence[T], number: int, rounds: int) -> tuple[T, ...
 def plan(manifest: Manifest, protocol: Protocol, *, only: Collection[str] | None = None) -> tuple[Slot, ...]:
     """Every planned pass in the order it is to be run: round by round, in it seed by seed and corpus by corpus.
 
+    Where one process serves all passes of a variant, the plan goes variant by variant instead, and nothing rotates.
+
     Args:
         manifest: variants, corpora and seeds.
         protocol: the number of repetitions, one round each.
@@ -51,6 +54,14 @@ def plan(manifest: Manifest, protocol: Protocol, *, only: Collection[str] | None
     if strangers:
         raise UsageProblemError(fault("only-unknown-variant", ids=strangers, known=known))
     chosen = [one for one in known if only is None or one in only]
+    if manifest.run.process == "per-variant":
+        return tuple(
+            Slot(variant=variant, corpus=corpus.id, seed=seed, round=number, position=position)
+            for position, variant in enumerate(chosen, start=1)
+            for number in range(1, protocol.repetitions + 1)
+            for seed in manifest.run.seeds
+            for corpus in manifest.corpora
+        )
     return tuple(
         Slot(variant=variant, corpus=corpus.id, seed=seed, round=number, position=position)
         for number in range(1, protocol.repetitions + 1)
@@ -58,6 +69,24 @@ def plan(manifest: Manifest, protocol: Protocol, *, only: Collection[str] | None
         for corpus in manifest.corpora
         for position, variant in enumerate(order_of_round(chosen, number, protocol.repetitions), start=1)
     )
+
+
+def order_of(slots: Sequence[Slot]) -> OrderRule:
+    """The rule behind the order of a plan, as `plan` and `order_of_round` have it."""
+    rounds = [slot.round for slot in slots]
+    if rounds != sorted(rounds):
+        return "by_variant"
+    return "rotated" if len({slot.variant for slot in slots}) <= max(rounds, default=0) else "balanced"
+
+
+def order_facts(slots: Sequence[Slot], slot: Slot) -> dict[str, str]:
+    """What the plan was when an attempt was made, to be kept with it: its rule, the order of this round, the place."""
+    same = [one for one in slots if (one.round, one.corpus, one.seed) == (slot.round, slot.corpus, slot.seed)]
+    return {
+        "plan.order": order_of(slots),
+        "plan.round": " ".join(one.variant for one in same),
+        "plan.place": f"{slots.index(slot) + 1}/{len(slots)}",
+    }
 
 
 def remaining(slots: Iterable[Slot], records: Iterable[Record]) -> tuple[Slot, ...]:

@@ -21,13 +21,15 @@ import psutil
 
 import lab
 from lab.errors import OutsideFailureError, fault
+from lab.measure.strays import end_marked, kill
 
 EndedBy = Literal["timeout", "interrupt"]
 
 _TICK_S: Final = 0.1
 _GRACE_S: Final = 2.0  # for a worker to keep its partial predictions
 _READY_S: Final = 300.0  # the first import of a large library from a slow disk
-_GONE_S: Final = 5.0
+_GONE_S: Final = 15.0
+_RELEASE_S: Final = 15.0
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class WorkerEnd:
     """How the worker's process ended.
 
     Attributes:
-        status: exit code, negative for a signal; None when its launcher was lost with it.
+        status: exit code, negative for a signal; 0 for one that waits for its next order; None when its launcher was
+            lost with it.
         ended_by: why this supervisor ended it; None when it ended by itself or by somebody else.
         peak_bytes: peak resident set by the system's account; None when unknown.
         elapsed_s: seconds from the start of the worker to its end.
@@ -58,6 +61,7 @@ class Supervisor:
         """Remember what to preload; the process starts on entering the `with` block."""
         self._modules = tuple(modules) if start_method == "forkserver" else ("--spawn",)
         self.start_method = start_method
+        self.why_spawn: str | None = None
 
     def __enter__(self) -> Self:
         """Start the launcher and wait until its imports are done."""
@@ -76,6 +80,7 @@ class Supervisor:
             self.close()
             raise OutsideFailureError(fault("launcher-failed"))
         self.start_method = "forkserver" if answer["start_method"] == "forkserver" else "spawn"
+        self.why_spawn = answer["why"]
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -87,26 +92,29 @@ class Supervisor:
         """Whether the launcher can take another order."""
         return self._process.poll() is None
 
-    def run(
+    def run(  # noqa: PLR0913  (an order, its limits, and the two listeners, all but two by name)
         self,
         order: Path,
         log: Path,
         *,
         timeout_s: float,
+        keep: bool = False,
         asked_to_stop: Callable[[], bool] = lambda: False,
         tick: Callable[[], None] = lambda: None,
     ) -> WorkerEnd:
-        """Run one worker to its end, whatever end that is.
+        """Run one order to its end, whatever end that is.
 
         Args:
             order: the worker's order file.
             log: the file its output goes to.
             timeout_s: seconds after which it is ended.
+            keep: the worker is to serve further orders of the same variant, until `release`; it does not wait for one
+                after an order that did not complete.
             asked_to_stop: asked ten times a second; once true, the worker is ended.
             tick: called ten times a second.
         """
         began = time.perf_counter()
-        self._tell(run=str(order), log=str(log))
+        self._tell(run=str(order), log=str(log), keep=keep)
         started = self._answer(time.monotonic() + _READY_S)
         pid = None if started is None else int(started["pid"])
         ended_by: EndedBy | None = None
@@ -121,14 +129,23 @@ class Supervisor:
             elif time.perf_counter() - began > timeout_s:
                 ended_by = "timeout"
         if answer is None and pid is not None:
-            if self.alive:
-                answer = self._end(pid)
-            else:
-                _kill_orphan(pid)
+            answer = self._end(pid) if self.alive else None
+            if answer is None:  # lost, or stuck: its next answer would be taken for another order's
+                self._process.kill()
+                self._process.wait()
+                _kill_orphan(pid, order.parent.name)
         elapsed = round(time.perf_counter() - began, 6)
         if answer is None:
             return WorkerEnd(None, ended_by, None, elapsed)
+        if "done" in answer:
+            return WorkerEnd(0, ended_by, None, elapsed)
         return WorkerEnd(int(answer["status"]), ended_by, int(answer["peak_bytes"]), elapsed)
+
+    def release(self) -> None:
+        """Let a worker that was kept go, so that it holds no device while others are measured."""
+        if self.alive:
+            self._tell(release=True)
+            self._answer(time.monotonic() + _RELEASE_S)
 
     def close(self) -> None:
         """End the launcher: its input closes, and it kills what it started. By force if it does not leave."""
@@ -151,9 +168,7 @@ class Supervisor:
             strays = {*strays, *_descendants(pid)}
             self._tell(signal=int(signal.SIGKILL))
             answer = self._answer(time.monotonic() + _GONE_S)
-        for one in strays:
-            with suppress(psutil.Error):
-                one.kill()
+        kill(strays)
         return answer
 
     def _tell(self, **command: object) -> None:
@@ -187,10 +202,13 @@ def _descendants(pid: int) -> set[psutil.Process]:
         return set()
 
 
-def _kill_orphan(pid: int) -> None:
-    """Kill a worker whose launcher is gone: nobody else can end it, and its group with it."""
+def _kill_orphan(pid: int, attempt_id: str) -> None:
+    """Kill a worker whose launcher is gone: nobody else can end it, its group with it, and what it had started."""
+    below = _descendants(pid)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+    kill(below)
+    end_marked(attempt_id)
 
 
 def _environment() -> dict[str, str]:

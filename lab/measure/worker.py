@@ -1,42 +1,38 @@
-"""The process that runs one attempt: load, warm up, the timed pass, export, evaluate; then it says what it measured.
+"""The process that runs attempts: one, or all passes of a variant one after the other; each leaves what it measured.
 
 Started by a launcher (`lab.measure.launcher`), in a session of its own, its output already going to the attempt's
-log; or, where nothing can be forked from, as `python -m lab.measure.worker ORDER`.
+log; or, where nothing can be forked from, as `python -m lab.measure.worker ORDER [ORDERS SAID]`: the two are the
+descriptors that further orders come from and that "done" is said to.
 """
 
 from __future__ import annotations
 
-import gc
-import importlib
 import json
 import os
 import signal
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
 import psutil
 
-from lab.errors import LabError
-from lab.measure import endings, memory, readings
-from lab.measure.clock import barrier, seconds_since
-from lab.measure.environment import accelerator_facts
+from lab.errors import LabError, OutsideFailureError
+from lab.measure import caches, endings, strays
+from lab.measure.accelerators import accelerator_facts
+from lab.measure.driver import Driver, open_driver
 from lab.measure.orders import ORDER_FILE, Order, read_order
-from lab.measure.progress import PROGRESS_FILE, Phase, ProgressFile
+from lab.measure.phases import Notes, Phases
+from lab.measure.progress import PROGRESS_FILE, ProgressFile
 from lab.measure.result import RESULT_FILE, Result
-from lab.model.attempt import DeviceMemory, Outcome
-from lab.model.reason import Reason
-from lab.store.corpus import open_corpus
 from lab.store.files import sha256_file
-from lab.store.predictions import examine, write_predictions
+from lab.store.predictions import write_predictions
 from lab.workloads import workload
-from lab.workloads.base import Sink, Workload, warm_up_inputs
+from lab.workloads.base import Sink, Workload
 
 _HEARTBEAT_S = 0.5
 
@@ -46,72 +42,102 @@ class _StoppedError(BaseException):
 
 
 @dataclass
-class _Notes:
-    """What is known so far: complete enough to be written at any moment the attempt may end."""
+class Worker:
+    """What this process keeps from one pass of its variant to the next.
 
-    outcome: Outcome | None = None
-    reason: Reason | None = None
-    durations: dict[str, float] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    readings: dict[str, float | None] = field(default_factory=dict)
-    predictions_sha256: str | None = None
+    Attributes:
+        work: with all that it has loaded; None before the first pass.
+        passes: how many this process has begun.
+        driver: the devices' driver, opened for the first pass that uses one.
+    """
 
+    work: Workload | None = None
+    passes: int = 0
+    driver: Driver | None = None
 
-def run(order_file: Path) -> None:
-    """Do what the order says and leave the result beside it; the work's own failures are results, not exceptions."""
-    if order_file.name != ORDER_FILE:
-        _observe(order_file)
-        return
-    order = read_order(order_file)
-    signal.signal(signal.SIGTERM, _stop)
-    started = psutil.Process().create_time()
-    path = order.at / PROGRESS_FILE
-    with ProgressFile(path, pid=os.getpid(), process_start=started, total=order.job.size) as progress:
-        _watch_parent(progress)
-        os.chdir(order.job.folder)
-        _attempt(order, progress).write(order.at / RESULT_FILE)
-        progress.phase("ended")
+    def run(self, order_file: Path) -> bool:
+        """Do what the order says and leave the result beside it; the work's own failures are results, not exceptions.
 
+        Returns:
+            Whether this process may do another pass: only after one that completed, since an error may have left
+            anything behind.
+        """
+        if order_file.name != ORDER_FILE:
+            _observe(order_file)
+            return False
+        order = read_order(order_file)
+        self.passes += 1
+        os.environ[strays.MARK] = order.at.name
+        signal.signal(signal.SIGTERM, _stop)
+        started = psutil.Process().create_time()
+        path = order.at / PROGRESS_FILE
+        size = order.job.size
+        with ProgressFile(path, pid=os.getpid(), process_start=started, total=size) as progress, _watched(progress):
+            os.chdir(order.job.folder)
+            result = self._attempt(order, progress)
+            result.write(order.at / RESULT_FILE)
+            completed = result.outcome == "completed"
+            if completed and self.work is not None:
+                # Only now, so that nothing which goes wrong in looking can cost the pass.
+                _looked_back(self.work, result).write(order.at / RESULT_FILE)
+            progress.phase("ended")
+        return completed
 
-def _attempt(order: Order, progress: ProgressFile) -> Result:
-    """Run the phases; whatever ends them, what was measured until then is in the result."""
-    work = workload(order.job.variant.workload)()
-    notes = _Notes()
-    sink = _counting(progress)
-    try:
-        _phases(order, work, sink, notes, progress)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # from here on there is only writing down
-        notes.outcome = "completed"
-    except _StoppedError:
-        sys.stderr.write("stopped by the supervisor\n")  # this process's output is the attempt's log
-    except BaseException as error:  # noqa: BLE001  (whatever the work raises is how the attempt ended)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        traceback.print_exc()
-        notes.outcome, notes.reason = endings.of_exception(error, order.job.folder)
-    if notes.outcome != "completed":
-        _keep_partial(order, work, sink, notes)
-    return Result(
-        outcome=notes.outcome,
-        reason=notes.reason,
-        durations={**notes.durations, **work.durations},
-        missing=notes.missing,
-        counts=work.counts,
-        facts=work.facts,
-        readings=notes.readings,
-        devices=_device_peaks(order.job.variant.device),
-        host_peak_bytes=memory.host_peak_bytes(),
-        completed_inputs=sink.done,
-        predictions_sha256=notes.predictions_sha256,
-    )
+    def _attempt(self, order: Order, progress: ProgressFile) -> Result:
+        """Run the phases; whatever ends them, what was measured until then is in the result."""
+        notes = Notes(facts={"process_pass": str(self.passes)})
+        sink = _counting(progress)
+        try:
+            os.environ.update(caches.own_folders(order.at) if order.caches == "clear" else {})
+            if order.devices and self.driver is None:
+                self.driver = open_driver()
+            loaded = self._take_over(order)
+            Phases(order, self._work(order), sink, notes, progress, self.driver).all(loaded=loaded)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # from here on there is only writing down
+            notes.outcome = "completed"
+        except _StoppedError:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            sys.stderr.write("stopped by the supervisor\n")  # this process's output is the attempt's log
+        except BaseException as error:  # noqa: BLE001  (whatever the work raises is how the attempt ended)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            traceback.print_exc()
+            notes.outcome, notes.reason = endings.of_exception(error, order.job.folder)
+            if self.driver is not None and endings.is_lost(self.driver, order.devices):
+                notes.outcome, notes.reason = endings.LOST
+        work = self._work(order)
+        if notes.outcome != "completed":
+            _keep_partial(order, work, sink, notes)
+        if notes.host_peak_bytes is None:
+            notes.take_peaks(order.job.variant.device)
+        return Result(
+            outcome=notes.outcome,
+            reason=notes.reason,
+            durations={**notes.durations, **work.durations},
+            missing=notes.missing,
+            counts=work.counts,
+            facts={**work.facts, **notes.facts},
+            readings=notes.readings,
+            devices=notes.devices,
+            host_peak_bytes=notes.host_peak_bytes,
+            energy_j=notes.energy_j,
+            completed_inputs=sink.done,
+            predictions_sha256=notes.predictions_sha256,
+        )
 
+    def _take_over(self, order: Order) -> bool:
+        """Whether what an earlier pass of this process loaded serves this one."""
+        if self.work is None:
+            return False
+        self.work.durations.clear()
+        if self.work.again(order.job):
+            return True
+        self.work = None  # let go before anything is loaded again, or both would be in memory
+        return False
 
-def _device_peaks(device: str) -> tuple[DeviceMemory, ...]:
-    """The devices' peaks; none where a device that failed answers no more: the rest of the result is worth having."""
-    try:
-        return memory.device_peaks(device)
-    except RuntimeError:
-        traceback.print_exc()
-        return ()
+    def _work(self, order: Order) -> Workload:
+        if self.work is None:
+            self.work = workload(order.job.variant.workload)()
+        return self.work
 
 
 class _CountingSink(Sink):
@@ -129,78 +155,15 @@ def _counting(progress: ProgressFile) -> _CountingSink:
     return sink
 
 
-def _phases(order: Order, work: Workload, sink: Sink, notes: _Notes, progress: ProgressFile) -> None:
-    job = order.job
-    for name in work.preload:  # already there in a forked worker; elsewhere its cost is in no column
-        importlib.import_module(name)
-    with _timed("loading", "load_s", notes, progress, less=work):
-        work.prepare(job)
-    _warm_up(order, work, notes, progress)
-
-    wait = barrier(job.variant.device)
-    gc.collect()
-    gc.freeze()  # what loading left is walked by no collection inside the pass, whichever way the worker started
-    memory.reset_device_peaks(job.variant.device)
-    before = readings.read_now()
-    progress.phase("measuring")
-    wait()
-    began = time.perf_counter()
-    work.run_pass(sink)
-    wait()
-    duration = seconds_since(began)
-    notes.readings.update(readings.between(before, readings.read_now()))
-
-    if work.exports:
-        notes.missing["export_s"] = "missing.exported_in_pass"
-        notes.predictions_sha256 = sha256_file(job.predictions)
-    else:
-        with _timed("exporting", "export_s", notes, progress):
-            notes.predictions_sha256 = write_predictions(job.predictions, sink.rows())
-    _evaluate(order, notes, progress)
-    notes.durations["duration_s"] = duration
-
-
-def _warm_up(order: Order, work: Workload, notes: _Notes, progress: ProgressFile) -> None:
-    job = order.job
-    if not work.warms_up:
-        notes.missing["warm_up_s"] = "missing.no_warm_up_possible"
-    elif not job.warm_up_passes or not job.warm_up_inputs:
-        notes.missing["warm_up_s"] = "missing.no_warm_up_declared"
-    else:
-        chosen = warm_up_inputs(list(job.inputs()), job.warm_up_inputs)
-        with _timed("warming_up", "warm_up_s", notes, progress):
-            wait = barrier(job.variant.device)
-            for _ in range(job.warm_up_passes):
-                work.warm_up(chosen)
-            wait()
-
-
-def _evaluate(order: Order, notes: _Notes, progress: ProgressFile) -> None:
-    """Time the reading of the references and the comparison; the verdict itself is another program's."""
+def _looked_back(work: Workload, result: Result) -> Result:
     try:
-        with _timed("evaluating", "evaluate_s", notes, progress):
-            corpus = open_corpus(order.job.folder, order.job.corpus)
-            examine(order.job.predictions, corpus, order.labels or None, notes.predictions_sha256)
-    except LabError:
+        work.look_back()
+    except Exception:  # noqa: BLE001  (what cannot be looked at is absent, and the log says why)
         traceback.print_exc()
-        notes.missing["evaluate_s"] = "missing.evaluation_failed"
+    return replace(result, facts={**work.facts, **result.facts})
 
 
-@contextmanager
-def _timed(
-    phase: Phase, column: str, notes: _Notes, progress: ProgressFile, less: Workload | None = None
-) -> Iterator[None]:
-    """Time one phase into its column, once it is over; what `less` timed apart inside it is taken off."""
-    progress.phase(phase)
-    began = time.perf_counter()
-    yield
-    apart = sum(less.durations.values()) if less else 0.0
-    seconds = round(seconds_since(began) - apart, 6)
-    notes.durations[column] = seconds
-    progress.duration(column, seconds)
-
-
-def _keep_partial(order: Order, work: Workload, sink: Sink, notes: _Notes) -> None:
+def _keep_partial(order: Order, work: Workload, sink: Sink, notes: Notes) -> None:
     """Keep the predictions that are there; a pass that did not complete has no duration."""
     notes.durations.pop("duration_s", None)
     path = order.job.predictions
@@ -214,20 +177,25 @@ def _keep_partial(order: Order, work: Workload, sink: Sink, notes: _Notes) -> No
         notes.predictions_sha256 = None
 
 
-def _watch_parent(progress: ProgressFile) -> None:
+@contextmanager
+def _watched(progress: ProgressFile) -> Iterator[None]:
     """Give signs of life, and end this process group when its parent is gone: nothing may run on unwatched."""
-    parent = os.getppid()
+    parent, over = os.getppid(), threading.Event()
 
     def watch() -> None:
         while os.getppid() == parent:
-            try:
-                progress.sign()
-            except ValueError:  # the map is closed: the attempt is over
+            progress.sign()
+            if over.wait(_HEARTBEAT_S):
                 return
-            time.sleep(_HEARTBEAT_S)
         os.killpg(os.getpgrp(), signal.SIGKILL)
 
-    threading.Thread(target=watch, name="parent", daemon=True).start()
+    thread = threading.Thread(target=watch, name="parent", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:
@@ -241,9 +209,41 @@ def _observe(question: Path) -> None:
     question.with_suffix(".answer").write_text(json.dumps({"facts": facts, "names": list(names)}), encoding="utf-8")
 
 
-def main(arguments: list[str], act: Callable[[Path], None] = run) -> int:
-    """Run the order whose file is the one argument; the exit code is 0 once the result is written."""
-    act(Path(arguments[0]))
+def write_to(log: Path) -> None:
+    """Send what this process prints to the end of `log` from now on."""
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+
+
+def main(arguments: list[str], act: Callable[[Path], bool] | None = None) -> int:
+    """Run the order whose file is the first argument, then those that come; 0 once every result is written, else 74."""
+    order, *pipes = arguments
+    run = act or Worker().run
+    try:
+        return _serve(Path(order), [int(one) for one in pipes], run)
+    except OutsideFailureError:  # not even its result could be written
+        traceback.print_exc()
+        return endings.NOT_WRITTEN_STATUS
+
+
+def _serve(order: Path, pipes: list[int], run: Callable[[Path], bool]) -> int:
+    goes_on = run(order)
+    if not pipes:
+        return 0
+    orders, said = pipes
+    with os.fdopen(orders, encoding="utf-8") as lines:
+        while goes_on:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os.write(said, b"1")
+            line = lines.readline()
+            if not line:
+                return 0
+            following, log = json.loads(line)
+            write_to(Path(log))
+            goes_on = run(Path(following))
     return 0
 
 

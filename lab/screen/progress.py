@@ -17,14 +17,19 @@ if TYPE_CHECKING:
     from lab.measure.events import AttemptEnded, AttemptProgress, CoolingDown, Event, Recovered
 
 
+_MINUTE_S = 60
+
+
 @dataclass
 class View:
-    """Takes what happens during a run and shows it; `live` is the moving line, None where there is no terminal."""
+    """Takes what happens during a run and shows it; `live` are the moving lines, None where there is no terminal."""
 
     words: Messages
     stream: TextIO
     live: Progress | None = None
+    _run: TaskID | None = field(default=None, init=False)
     _task: TaskID | None = field(default=None, init=False)
+    _minutes: int = field(default=0, init=False)
 
     def say(self, key: str, values: Mapping[str, object]) -> None:
         """Print one line of the catalogues."""
@@ -48,24 +53,28 @@ class View:
             case events.CoolingDown():
                 self._cooling(event)
             case events.AttemptStarted():
-                pass  # the first progress follows at once
+                self._minutes = 0  # the first progress follows at once
 
     def _moved(self, event: AttemptProgress) -> None:
         if self.live is None:
+            self._told(event)
             return
         standing = event.standing
+        whole = self.words.text(
+            "screen.run.whole", remaining=self._time(event.remaining_s), failed=sum(standing.failures.values())
+        )
         text = self.words.text(
             "screen.run.moving",
-            index=standing.index,
-            total=standing.total,
             round=standing.slot.round,
             variant=standing.slot.variant,
             phase=self.words.text(f"phase.{event.phase}"),
             rate=DASH if event.rate is None else self.words.number(event.rate, 0),
-            failed=sum(standing.failures.values()),
         )
+        if self._run is None:
+            self._run = self.live.add_task(whole, total=standing.total)
         if self._task is None:
             self._task = self.live.add_task(text, total=event.inputs)
+        self.live.update(self._run, description=whole, completed=standing.index - 1, total=standing.total)
         self.live.update(self._task, description=text, completed=event.completed, total=event.inputs)
 
     def _ended(self, event: AttemptEnded) -> None:
@@ -84,8 +93,41 @@ class View:
             inputs=attempt.completed_inputs if attempt.completed_inputs is not None else DASH,
             seconds=self.words.number(duration, 3),
         )
+        if standing.index < standing.total:
+            failed = sum(standing.failures.values())
+            remaining = self._time(event.remaining_s)
+            line = self.words.text("screen.run.so_far", line=line, remaining=remaining, failed=failed)
         because = event.record.details.ended_because
         self._line(line if because is None else f"{line}\n    {self.words.text(because.key, **because.values)}")
+
+    def _told(self, event: AttemptProgress) -> None:
+        """Where nothing moves: a line a minute of a pass that takes longer."""
+        minutes = int(event.elapsed_s // _MINUTE_S)
+        if minutes > self._minutes:
+            self._minutes = minutes
+            standing = event.standing
+            self._line(
+                self.words.text(
+                    "screen.run.still",
+                    index=standing.index,
+                    total=standing.total,
+                    round=standing.slot.round,
+                    variant=standing.slot.variant,
+                    phase=self.words.text(f"phase.{event.phase}"),
+                    done=event.completed,
+                    inputs=event.inputs,
+                    elapsed=self._time(event.elapsed_s),
+                    remaining=self._time(event.remaining_s),
+                )
+            )
+
+    def _time(self, seconds: float | None) -> str:
+        """`1:02:03`, as clocks show it in each of the languages; a dash for what is not known."""
+        if seconds is None:
+            return DASH
+        minutes, rest = divmod(round(seconds), _MINUTE_S)
+        hours, minutes = divmod(minutes, _MINUTE_S)
+        return f"{hours}:{minutes:02}:{rest:02}"
 
     def _recovered(self, event: Recovered) -> None:
         self._line(self.words.text("screen.run.recovered", attempt=event.record.attempt.attempt_id))
@@ -110,10 +152,11 @@ def progress(words: Messages, stream: TextIO | None = None) -> Iterator[View]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
+        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
+        BarColumn(bar_width=8),  # so that a line fits into 80 characters
         TextColumn("{task.completed}/{task.total}"),
         TimeElapsedColumn(),
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import signal
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from lab.errors import Fault
 from lab.model.manifest import CorpusSpec, Variant
@@ -14,8 +15,10 @@ from lab.model.reason import Reason, reason
 from lab.store.corpus import iter_inputs
 
 Input = tuple[str, str]  # (id, text)
+Prediction: TypeAlias = "str | array[float]"  # a text, or a vector; quoted: Python 3.11 has no `array[float]`
 Scores = Mapping[str, float] | Sequence[float]
 SCORE_DIGITS = 6
+VECTOR_DIGITS = 6  # significant ones: what a 32-bit number holds for sure
 
 
 class WorkloadError(Exception):
@@ -40,6 +43,7 @@ class Job:
         warm_up_passes: how often the warm-up inputs are processed; 0 is no warm-up.
         warm_up_inputs: how many inputs of the corpus the warm-up covers.
         predictions: the file that the predictions are exported to, absolute.
+        recompilations: what a recompilation inside the measured pass means: it is recorded, or the pass fails.
     """
 
     folder: Path
@@ -50,6 +54,7 @@ class Job:
     warm_up_passes: int
     warm_up_inputs: int
     predictions: Path
+    recompilations: Literal["record", "fail"] = "record"
 
     def inputs(self) -> Iterator[Input]:
         """Read the corpus from its file, (id, text) by (id, text), in its order."""
@@ -70,14 +75,14 @@ class Sink:
 
     count: Callable[[int], None]
     ids: list[str] = field(default_factory=list)
-    predictions: list[str | None] = field(default_factory=list)
+    predictions: list[Prediction | None] = field(default_factory=list)
     scores: list[Scores | None] = field(default_factory=list)
     score_names: tuple[str, ...] = ()
 
     def add(
         self,
         ids: Sequence[str],
-        predictions: Sequence[str | None],
+        predictions: Sequence[Prediction | None],
         scores: Sequence[Scores | None] | None = None,
     ) -> None:
         """Take the predictions of some inputs; all sequences have one length."""
@@ -87,9 +92,10 @@ class Sink:
         self.count(len(self.ids))
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """The rows of the predictions file, `scores` only where there are some."""
+        """The rows of the predictions file, `scores` only where there are some, a vector as its text."""
         for one, prediction, scores in zip(self.ids, self.predictions, self.scores, strict=True):
-            row: dict[str, object] = {"id": one, "prediction": prediction}
+            answer = vector_text(prediction) if isinstance(prediction, array) else prediction
+            row: dict[str, object] = {"id": one, "prediction": answer}
             if scores is not None:
                 named = scores.items() if isinstance(scores, Mapping) else zip(self.score_names, scores, strict=True)
                 row["scores"] = {label: round(score, SCORE_DIGITS) for label, score in named}
@@ -99,11 +105,20 @@ class Sink:
 class Told:
     """What a workload tells beside its predictions; empty until `prepare` and the pass fill it."""
 
+    owns: ClassVar[tuple[str, ...]] = ()
+
     def __init__(self) -> None:
         """Start with nothing to tell."""
         self.durations: dict[str, float] = {}
         self.counts: dict[str, int] = {}
         self.facts: dict[str, str] = {}
+
+    def again(self, job: Job) -> bool:  # noqa: ARG002  (the workloads' one signature)
+        """Keep nothing: the process prepares anew for its next pass."""
+        return False
+
+    def look_back(self) -> None:
+        """Find nothing to look at: most work shows all of itself in its pass."""
 
 
 class Workload(Protocol):
@@ -112,16 +127,20 @@ class Workload(Protocol):
     Attributes:
         name: what a variant's `workload` says.
         needs: the key that a variant cannot do without.
+        owns: keys that mean something to this workload alone; on a variant of another one they are a fault.
         preload: modules that a worker may find already imported; their import is in no duration.
         warms_up: whether a warm-up does anything here (a program started anew for each pass has none).
         exports: whether the pass writes the predictions file itself.
-        durations: seconds of phases that only the workload can see (`download_s`, `compile_s`), where they happened.
-        counts: what was counted in the pass, for `attempt.json`.
+        durations: seconds of phases that only the workload can see (`download_s`, `compile_s`), where they happened; a
+            workload that knows which part of its pass is the main one says so as `duration_s`, which then stands in
+            place of the time around `run_pass`.
+        counts: what was counted in the pass, for `attempt.json`; each pass starts them anew.
         facts: what was observed of the run, for `attempt.json`.
     """
 
     name: ClassVar[str]
     needs: ClassVar[str]
+    owns: ClassVar[tuple[str, ...]]
     preload: ClassVar[tuple[str, ...]]
     warms_up: ClassVar[bool]
     exports: ClassVar[bool]
@@ -138,12 +157,25 @@ class Workload(Protocol):
         """Load what the pass needs. Raises `WorkloadError`, or whatever the work itself raises."""
         ...
 
+    def again(self, job: Job) -> bool:
+        """Take the next pass of the same variant in a process that has done one (`process = "per-variant"`).
+
+        Returns:
+            Whether what is loaded stays and `job` is now the one to work for; False where it must be prepared anew, by
+            a new object. A warm-up follows either way, and `durations` have been emptied.
+        """
+        ...
+
     def warm_up(self, chosen: Sequence[Input]) -> None:
         """Process `chosen` once, without counting, in every shape of work that the pass will meet."""
         ...
 
     def run_pass(self, sink: Sink) -> None:
         """Read the corpus, process it, give every prediction to `sink`: what the main duration covers."""
+        ...
+
+    def look_back(self) -> None:
+        """Look at what really ran, once the pass is over and no clock runs; fills `facts`, never fails the pass."""
         ...
 
 
@@ -160,6 +192,11 @@ def warm_up_inputs(inputs: Sequence[Input], wanted: int) -> tuple[Input, ...]:
     last = len(inputs) - 1
     chosen = {by_length[last - (step * len(inputs)) // wanted] for step in range(wanted)}
     return tuple(inputs[index] for index in sorted(chosen))
+
+
+def vector_text(vector: Sequence[float]) -> str:
+    """A vector as the predictions file holds it: a JSON array, each number to six significant digits."""
+    return f"[{','.join(f'{value:.{VECTOR_DIGITS}g}' for value in vector)}]"
 
 
 def signal_name(number: int) -> str:

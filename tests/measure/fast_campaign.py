@@ -54,6 +54,40 @@ def leaves(inputs):
 def not_text(inputs):
     yield next(inputs)[0], 1
 
+calls = 0
+
+def remembers(inputs):
+    global calls
+    calls += 1
+    with open("calls", "a") as file:
+        file.write(f"{os.getpid()} {calls}\\n")
+    for one, text in inputs:
+        yield one, "short"
+
+def dies_in_its_third_call(inputs):
+    global calls
+    calls += 1
+    with open("calls", "a") as file:
+        file.write(f"{os.getpid()} {calls}\\n")
+    for one, text in inputs:
+        yield one, "short"
+        if calls == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+GETS_AWAY = "import os, sys, time; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); " \\
+    "open('away', 'w').write(str(os.getpid())); time.sleep(60)"
+
+def leaves_one_behind(inputs):
+    subprocess.run([sys.executable, "-c", GETS_AWAY], check=True)
+    while not os.path.exists("away") or not open("away").read():
+        time.sleep(0.01)
+    for one, text in inputs:
+        yield one, "short"
+
+def leaves_one_and_waits(inputs):
+    yield from leaves_one_behind(inputs)
+    time.sleep(60)
+
 def deaf(inputs):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     yield next(inputs)[0], "short"

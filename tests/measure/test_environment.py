@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.measure.environment import Observer, accelerator_facts, cpu_model, observe, variable_facts
+from lab.measure.accelerators import accelerator_facts
+from lab.measure.environment import Observer, observe
+from lab.measure.machine import cpu_model, variable_facts
 from lab.measure.privacy import scrubbed, without_paths
 from lab.model.campaign import Environment
 from lab.model.manifest import Variant

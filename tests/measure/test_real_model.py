@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,23 @@ def test_one_stack_is_one_environment_whatever_the_batch(measured: Measured) -> 
     seen = read_environments(folder)[by_variant["b1"] or ""]
     assert {"model.sha256", "torch.version", "cpu.model", "transformers"} <= set(seen.facts)
     assert len(seen.device_names) == 1
+
+
+def test_one_process_serves_all_passes_of_a_variant_with_the_model_it_loaded(
+    measured: Measured, tmp_path: Path
+) -> None:
+    """Loaded once, warmed up before every pass, the same labels as from fresh processes; counts start anew."""
+    folder, campaign, result = measured
+    shutil.copytree(folder / "models", tmp_path / "models")
+    shutil.copy(folder / "corpus.jsonl", tmp_path)
+    run = campaign.manifest.run.model_copy(update={"process": "per-variant"})
+    chosen = {"run": run, "variants": campaign.manifest.variants[1:2]}
+    kept = replace(campaign, manifest=campaign.manifest.model_copy(update=chosen), protocol=Protocol(repetitions=3))
+    records = run_campaign(tmp_path, kept, observe=lambda _: None, on_attempt=lambda _: None).records
+    assert [one.attempt.outcome for one in records] == ["completed"] * 3
+    assert [one.details.facts["process_pass"] for one in records] == ["1", "2", "3"]
+    assert [one.attempt.load_s is None for one in records] == [False, True, True]
+    assert all(one.attempt.warm_up_s for one in records)
+    fresh = next(one for one in result.records if one.attempt.variant == "b4")
+    assert [dict(one.details.counts) for one in records] == [dict(fresh.details.counts)] * 3
+    assert {one.attempt.predictions_sha256 for one in records} == {fresh.attempt.predictions_sha256}

@@ -17,6 +17,7 @@ from lab.errors import InvalidInputError
 from lab.measure.events import AttemptEnded, AttemptProgress, AttemptStarted, Event
 from lab.measure.progress import current
 from lab.measure.runner import RunResult, StartMethod, run_campaign
+from lab.measure.supervisor import Supervisor
 from lab.model.attempt import Record
 from lab.store.attempts import attempt_folder, read_records
 from lab.store.files import sha256_file
@@ -160,7 +161,7 @@ def _runs(process: psutil.Process) -> bool:
 
 def test_a_worker_that_ignores_the_request_is_killed(tmp_path: Path) -> None:
     """A deaf worker is ended by force after its grace; what its counters said is on record."""
-    record = _one(tmp_path, "deaf", timeout_s=0.5, warm_up={"passes": 0, "inputs": 0})
+    record = _one(tmp_path, "deaf", timeout_s=1, warm_up={"passes": 0, "inputs": 0})
     assert (record.attempt.outcome, record.attempt.completed_inputs) == ("timed_out", 1)
     assert record.attempt.predictions_path is None
     assert record.details.missing["predictions_path"] == "missing.no_predictions"
@@ -201,11 +202,11 @@ def test_spawn_gives_the_same_record(tmp_path: Path) -> None:
 def test_settings_that_cannot_be_run_are_refused_before_the_first_pass(tmp_path: Path) -> None:
     """All of them at once, and nothing is on record."""
     odd = {"id": "odd", "model": "m", "compile": True, "quantization": "int4", "padding": "token-budget"}
-    fast_campaign.write(tmp_path, [variant("a"), odd], caches="clear")
+    fast_campaign.write(tmp_path, [variant("a"), odd])
     with pytest.raises(InvalidInputError) as raised:
         _run(tmp_path)
     places = {one.place for one in raised.value.faults}
-    assert places >= {"run.caches", "variants.odd.compile", "variants.odd.quantization", "variants.odd.token_budget"}
+    assert places >= {"variants.odd.compile", "variants.odd.quantization", "variants.odd.token_budget"}
     assert read_records(tmp_path) == ()
 
 
@@ -223,3 +224,17 @@ def test_a_cool_down_passes_between_attempts(tmp_path: Path) -> None:
 
     _run(tmp_path, observe=observe)
     assert starts[1] - ends[0] >= 0.3
+
+
+def test_where_nothing_can_be_forked_workers_are_spawned_and_the_reason_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An import that fails, or that takes hold of a device, leaves no process to fork from."""
+    with Supervisor(("no_such_module_of_anybody",)) as supervisor:
+        assert (supervisor.start_method, supervisor.why_spawn) == ("spawn", "import_failed")
+    (tmp_path / "torch.py").write_text("class cuda:\n    is_initialized = staticmethod(lambda: True)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with Supervisor(("torch",)) as supervisor:
+        assert (supervisor.start_method, supervisor.why_spawn) == ("spawn", "device_held")
+    with Supervisor(("json",)) as supervisor:
+        assert (supervisor.start_method, supervisor.why_spawn) == ("forkserver", None)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.errors import InvalidInputError, UsageProblemError
-from lab.measure.schedule import order_of_round, plan, remaining
-from lab.model.attempt import OUTCOMES, Attempt, Outcome, Record
+from lab.measure.schedule import order_facts, order_of, order_of_round, plan, remaining
+from lab.model.attempt import OUTCOMES, Attempt, Outcome, Record, slot_key
 from lab.model.manifest import Manifest
 from lab.model.protocol import Protocol
 
@@ -117,3 +117,27 @@ def test_one_attempt_that_ended_by_itself_is_enough() -> None:
     first, second = _record(slots[0], "interrupted"), _record(slots[0], "completed")
     assert remaining(slots, [first, second]) == ()
     assert remaining(slots, [second, first]) == ()
+
+
+def test_one_process_for_a_variant_goes_variant_by_variant() -> None:
+    """Nothing rotates: all rounds of the first, then all of the second; the rule of the order says so."""
+    manifest = _manifest(2, seeds=(0, 7))
+    kept = manifest.model_copy(update={"run": manifest.run.model_copy(update={"process": "per-variant"})})
+    slots = plan(kept, Protocol(repetitions=2))
+    assert [(slot.variant, slot.round, slot.seed, slot.position) for slot in slots] == [
+        (f"v{place}", number, seed, place) for place in (1, 2) for number in (1, 2) for seed in (0, 7)
+    ]
+    assert order_of(slots) == "by_variant"
+    assert sorted(map(slot_key, slots)) == sorted(map(slot_key, plan(manifest, Protocol(repetitions=2))))
+
+
+def test_the_plan_is_kept_with_each_attempt() -> None:
+    """The rule, the order of its round, and its place in the whole."""
+    rotated, balanced = (plan(_manifest(3), Protocol(repetitions=number)) for number in (3, 2))
+    assert order_facts(rotated, rotated[4]) == {
+        "plan.order": "rotated",
+        "plan.round": "v2 v3 v1",
+        "plan.place": "5/9",
+    }
+    assert order_facts(balanced, balanced[3])["plan.order"] == "balanced"
+    assert order_facts(balanced, balanced[3])["plan.round"] == "v3 v2 v1"

@@ -11,7 +11,7 @@ from rich.progress import Progress
 from lab.errors import fault
 from lab.measure.events import AttemptEnded, AttemptProgress, AttemptStarted, CoolingDown, Recovered, Standing
 from lab.measure.progress import PHASES
-from lab.messages import LANGUAGES, messages
+from lab.messages import DASH, LANGUAGES, messages
 from lab.model.attempt import Attempt, Details, Record, Slot
 from lab.model.reason import reason
 from lab.screen.progress import View, progress
@@ -43,15 +43,37 @@ def test_plain_lines_where_there_is_no_terminal(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_long_pass_says_a_line_a_minute_where_there_is_no_terminal(language: str) -> None:
+    """Inputs done, elapsed and remaining; a dash while nobody knows; and what is left once the pass has ended."""
+    stream = io.StringIO()
+    with progress(messages(language), stream) as view:
+        view.observe(AttemptStarted(STANDING))
+        for second in range(0, 190, 10):
+            left = None if second < 100 else 3725.0
+            view.observe(AttemptProgress(STANDING, "measuring", second, 200, 1.0, float(second), left))
+        view.observe(AttemptEnded(STANDING, FAILED, 61.0))
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 5
+    assert [part in line for part, line in zip(("0:01:00", "0:02:00", "0:03:00"), lines, strict=False)] == [True] * 3
+    assert "60" in lines[0]
+    assert DASH in lines[0]
+    assert "1:02:05" in lines[1]
+    assert "0:01:01" in lines[3]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_moving_line_in_a_terminal(language: str) -> None:
-    """The live line knows every phase, and makes room for the line of the ended pass."""
+    """One line for the run and one for the pass, which knows every phase and makes room for the line of its end."""
     stream = io.StringIO()
     with Progress(console=Console(file=stream, force_terminal=True, width=120)) as live:
         view = View(messages(language), stream, live)
         for phase in PHASES:
             view.observe(AttemptProgress(STANDING, phase, 3, 10, None, 0.2))
-        assert len(live.tasks) == 1
-        assert "b8" in live.tasks[0].description
+        run, one = live.tasks
+        assert "1" in run.description
+        assert (run.completed, run.total) == (3, 6)
+        assert "b8" in one.description
+        assert (one.completed, one.total) == (3, 10)
         view.observe(AttemptEnded(STANDING, FAILED))
-        assert not live.tasks
+        assert [task.id for task in live.tasks] == [run.id]
     assert "SIGKILL" in stream.getvalue()
