@@ -83,7 +83,8 @@ def _outcome(case: Case) -> Finding | None:
 def _predictions(case: Case) -> Finding | None:
     attempt_id = case.record.attempt.attempt_id
     if case.record.declared:
-        return Finding("unassessed", reason("verdict.predictions.declared"))
+        source, typed = case.record.details.provenance, reason("verdict.predictions.declared")
+        return Finding("unassessed", reason("verdict.predictions.imported", file=source.file) if source else typed)
     if case.evidence_fault is not None:
         why = reason("verdict.predictions.unreadable", attempt=attempt_id, slug=case.evidence_fault.slug)
         return Finding("unassessed", why)
@@ -118,10 +119,15 @@ def _format(case: Case) -> Finding | None:
     shown = case.shown
     if shown.bad_line_count:
         lines = [line for line, _slug in shown.bad_lines[:3]]
-        return Finding("rejected", reason("verdict.format.bad_lines", lines=shown.bad_line_count, first=lines))
+        why = shown.bad_lines[0][1] if shown.bad_lines else "predictions-bad-row"
+        facts = {"lines": shown.bad_line_count, "first": lines, "slug": why}
+        return Finding("rejected", reason("verdict.format.bad_lines", **facts))
     if shown.bad_label_count:
         labels = list(shown.bad_labels[:3])
         return Finding("rejected", reason("verdict.format.bad_labels", inputs=shown.bad_label_count, first=labels))
+    if shown.bad_vector_count:
+        ids = list(shown.first_bad_vectors[:3])
+        return Finding("rejected", reason("verdict.format.bad_vectors", inputs=shown.bad_vector_count, first=ids))
     return None
 
 

@@ -12,9 +12,10 @@ from lab.metrics.micro_f1 import MICRO_F1
 from lab.metrics.numeric_closeness import MAX_ABSOLUTE_ERROR, MEAN_ABSOLUTE_ERROR
 from lab.metrics.own import OwnMetric
 from lab.metrics.reference_agreement import REFERENCE_AGREEMENT
+from lab.metrics.vector_closeness import LEAST_COSINE, MEAN_COSINE, REFERENCE_COSINE
 from lab.model.manifest import Manifest
 
-__all__ = ["METRICS", "Metric", "metric"]
+__all__ = ["MEASURES_REFERENCE_RUN", "METRICS", "Metric", "metric"]
 
 METRICS: tuple[Metric, ...] = (
     ACCURACY,
@@ -26,7 +27,13 @@ METRICS: tuple[Metric, ...] = (
     MEAN_ABSOLUTE_ERROR,
     MAX_ABSOLUTE_ERROR,
     REFERENCE_AGREEMENT,
+    MEAN_COSINE,
+    LEAST_COSINE,
+    REFERENCE_COSINE,
 )
+
+# They compare with the run of the reference variant, and take no reference answer of the corpus.
+MEASURES_REFERENCE_RUN: tuple[Metric, ...] = (REFERENCE_AGREEMENT, REFERENCE_COSINE)
 
 
 def metric(name: str | None, manifest: Manifest | None = None) -> Metric | None:

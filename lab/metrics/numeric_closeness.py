@@ -27,7 +27,8 @@ class DistanceMetric:
     def of(self, counted: Aggregates) -> float | None:
         """The formula on the distances; None of no pair, and when some text is no number."""
         distances = counted.distances
-        return self.formula(distances) if distances.inputs and not distances.not_numbers else None
+        other = distances.not_numbers or distances.vectors
+        return self.formula(distances) if distances.inputs and not other else None
 
     def inputs(self, counted: Aggregates) -> int:
         """Inputs with a reference and a prediction, numbers or not."""

@@ -132,6 +132,44 @@ class DeviceMemory:
 
 
 @dataclass(frozen=True)
+class Provenance:
+    """Where a record, or its predictions, came from that this product did not make.
+
+    Attributes:
+        file: the file's name without folders.
+        sha256: of the file, 64 hex digits.
+        format: the format's name in `lab.formats`, or `csv`, `jsonl`, `parquet` of predictions.
+        place: where in the file; with the sha256 it names the attempt.
+        tool: what wrote the file.
+        version: of that tool, None where the file does not state it.
+        in_order: of predictions: the file had no ids, its rows were declared to be in the corpus's order.
+    """
+
+    file: str
+    sha256: str
+    format: str
+    place: str = ""
+    tool: str | None = None
+    version: str | None = None
+    in_order: bool = False
+
+
+@dataclass(frozen=True)
+class Population:
+    """Latencies of requests or iterations of one attempt, in seconds: never durations of passes.
+
+    Every value is in the file `latencies.csv` beside the record, whose sha256 this holds.
+    """
+
+    name: str
+    count: int
+    median_s: float
+    min_s: float
+    max_s: float
+    sha256: str
+
+
+@dataclass(frozen=True)
 class Details:
     """What `attempt.json` holds beside the columns.
 
@@ -143,6 +181,9 @@ class Details:
         counts: what was counted: `truncated_inputs`, `padded_batches`, `unpadded_batches` ...
         readings: volatile readings at start and end (`start.load_1m`, `end.load_1m`, clocks, temperature).
         facts: what was observed of the run: kernel, attention asked for, start method ...
+        provenance: of an attempt that was measured with another tool and imported; None of a measured one.
+        predictions_from: of predictions that were made elsewhere.
+        populations: latencies within the attempt, each a population of its own.
     """
 
     ended_because: Reason | None = None
@@ -152,15 +193,32 @@ class Details:
     counts: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     readings: Mapping[str, float | None] = field(default_factory=lambda: MappingProxyType({}))
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    provenance: Provenance | None = None
+    predictions_from: Provenance | None = None
+    populations: tuple[Population, ...] = ()
 
 
 @dataclass(frozen=True)
 class Record:
-    """An attempt with its details; `declared` when it is only a row of the workbook, without an attempt folder."""
+    """An attempt with its details.
+
+    `declared`: nobody can check it here. It is only a row of the workbook, without an attempt folder, or it was
+    imported and has no predictions to be judged.
+    """
 
     attempt: Attempt
     details: Details = field(default_factory=Details)
     declared: bool = False
+
+    @property
+    def imported(self) -> bool:
+        """Whether it was measured with another tool: its timing is declared even where its predictions are judged."""
+        return self.details.provenance is not None
+
+    @property
+    def typed(self) -> bool:
+        """Whether it is only a row that a person typed: there is no attempt folder."""
+        return self.declared and not self.imported
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,23 @@ Subgroup = tuple[str, str]  # (group, value)
 
 @dataclass(frozen=True)
 class Distances:
-    """How far predicted numbers lie from reference numbers, summed exactly.
+    """How far predicted numbers lie from reference numbers, or vectors from vectors, summed exactly.
+
+    The distance of two numbers is the absolute difference, in their unit; of two vectors of one size it is 1 - cosine.
 
     Attributes:
-        inputs: pairs in which both texts are numbers.
-        not_numbers: pairs in which one of them, or both, is none.
-        total: sum of the absolute differences, in the unit of the numbers.
+        inputs: pairs that have a distance.
+        not_numbers: pairs that have none.
+        total: sum of the distances.
         largest: the largest of them; None of no pair.
+        vectors: how many of `inputs` are pairs of vectors.
     """
 
     inputs: int = 0
     not_numbers: int = 0
     total: Decimal = Decimal(0)
     largest: Decimal | None = None
+    vectors: int = 0
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,9 @@ class Agreement:
         differing: inputs whose prediction is another text than that of the reference run.
         first_differing: the first ids of them, in corpus order.
         largest_distance: the largest absolute difference of two scores of one input and label, or, where neither file
-            holds scores, of two predictions that are numbers; None where that is not known.
+            holds scores, of two predictions that are numbers or of two places of vectors; None where that is not known.
+        distances: of predictions that are vectors; then there is no confusion. None where they are none.
+        subgroup_distances: the same within each subgroup.
     """
 
     run: str
@@ -47,6 +53,8 @@ class Agreement:
     differing: int = 0
     first_differing: tuple[str, ...] = ()
     largest_distance: Decimal | None = None
+    distances: Distances | None = None
+    subgroup_distances: Mapping[Subgroup, Distances] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,12 +62,13 @@ class Aggregates:
     """All that a metric may look at, of a corpus or of one of its subgroups.
 
     `agreement` is None where there is no reference run; `own` is the value of the user's own metric, `own_error` why
-    there is none.
+    there is none. `agreement_distances` is None also where the run's predictions are no vectors.
     """
 
     confusion: Confusion = field(default_factory=dict)
     distances: Distances = Distances()
     agreement: Confusion | None = None
+    agreement_distances: Distances | None = None
     own: float | None = None
     own_error: str | None = None
 
@@ -81,6 +90,8 @@ class Evidence:
         bad_line_count: how many such lines there are.
         bad_labels: the first predictions outside the declared label set.
         bad_label_count: how many predictions are outside it.
+        bad_vector_count: where predictions have to be vectors, how many are none, or of another size than the first.
+        first_bad_vectors: the first ids of them.
         confusion: inputs by reference and prediction, over expected ids that have a reference and one prediction.
         subgroups: (group, value) -> the same counts within that subgroup; a declared one that is empty is present.
         without_reference: expected ids that have no reference answer.
@@ -104,6 +115,8 @@ class Evidence:
     bad_line_count: int = 0
     bad_labels: tuple[str, ...] = ()
     bad_label_count: int = 0
+    bad_vector_count: int = 0
+    first_bad_vectors: tuple[str, ...] = ()
     confusion: Confusion = field(default_factory=dict)
     subgroups: Mapping[tuple[str, str], Confusion] = field(default_factory=dict)
     without_reference: int = 0
@@ -120,11 +133,13 @@ class Evidence:
         agreement = self.agreement
         if subgroup is None:
             agreed = agreement.confusion if agreement else None
-            return Aggregates(self.confusion, self.distances, agreed, value, error)
+            apart = agreement.distances if agreement else None
+            return Aggregates(self.confusion, self.distances, agreed, apart, value, error)
         return Aggregates(
             self.subgroups.get(subgroup, {}),
             self.subgroup_distances.get(subgroup, Distances()),
             agreement.subgroups.get(subgroup, {}) if agreement else None,
+            agreement.subgroup_distances.get(subgroup) if agreement else None,
             value,
             error,
         )

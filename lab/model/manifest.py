@@ -40,6 +40,7 @@ class CorpusSpec(_Strict):
     labels: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     tuning: Text | None = None
+    answers: Literal["text", "vector"] | None = None  # the form of a prediction; None: any text, or the labels
 
 
 class WarmUp(_Strict):
@@ -89,6 +90,8 @@ class Variant(_Strict):
     tokenizer: Text | None = None
     tokenizer_revision: Text | None = None
     command: tuple[str, ...] = ()
+    shell: bool | None = None  # of a command: whether `/bin/sh` reads it
+    predictions_format: Literal["jsonl", "csv"] | None = None  # of a command: what it writes; None: jsonl
     function: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")] | None = None
     device: Text = "cpu"
     devices: Annotated[int, Field(ge=1)] = 1
@@ -102,6 +105,10 @@ class Variant(_Strict):
     max_length: Annotated[int, Field(ge=1)] = 512
     batch_size: Annotated[int, Field(ge=1)] = 8
     token_budget: Annotated[int, Field(ge=1)] | None = None
+    pooling: Literal["mean", "cls", "last"] | None = None  # of an embedding; None: mean
+    normalize: bool | None = None  # of an embedding: to length 1; None: yes
+    max_new_tokens: Annotated[int, Field(ge=1)] | None = None  # of a generation
+    temperature: Annotated[float, Field(gt=0)] | None = None  # of a generation; None: greedy
     compatibility_source: Text | None = None
     compatibility_checked_on: date | Text | None = None
 

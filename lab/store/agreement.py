@@ -11,9 +11,9 @@ from typing import Any
 
 from lab.model.evidence import Agreement, Evidence
 from lab.store.corpus import LARGE, Corpus, StoredCorpus
-from lab.store.prediction_lines import EXACT, Line, lines, number_of
+from lab.store.prediction_lines import EXACT, Line, lines, number_of, vector_of
 from lab.store.predictions import stored
-from lab.store.tally import FIRST, Tally
+from lab.store.tally import FIRST, Tally, distances_of
 
 
 def compare(  # noqa: PLR0913  (what is compared, with what, and how)
@@ -26,7 +26,8 @@ def compare(  # noqa: PLR0913  (what is compared, with what, and how)
         path: the predictions; every id once.
         reference: the predictions of the reference run; every id once.
         corpus: the inputs of both.
-        distance: whether the largest distance of scores, or of predicted numbers, is wanted; read line by line.
+        distance: whether the largest distance of scores, or of predicted numbers or vectors, is wanted; read line by
+            line.
         large: bytes of a file from which on it is compared in the database.
 
     Raises:
@@ -34,10 +35,16 @@ def compare(  # noqa: PLR0913  (what is compared, with what, and how)
     """
     small = isinstance(corpus, Corpus) and max(path.stat().st_size, reference.stat().st_size) < large
     found, differing = _small(path, reference, corpus) if small else _large(path, reference, corpus)
+    vectors = next((vector_of(before) is not None for before, _ in found.confusion), False)
+    kept, groups = (found.confusion, found.subgroups) if not vectors else ({}, {})  # each vector is a text of its own
     return Agreement(
         run=run,
-        confusion=found.confusion,
-        subgroups=found.subgroups,
+        confusion=kept,
+        subgroups=groups,
+        distances=distances_of(found.confusion.items()) if vectors else None,
+        subgroup_distances={
+            key: distances_of(pairs.items()) for key, pairs in (found.subgroups.items() if vectors else ())
+        },
         differing=sum(n for (before, now), n in found.confusion.items() if before != now),
         first_differing=differing,
         largest_distance=_largest_distance(path, reference) if distance else None,
@@ -74,7 +81,7 @@ def _large(path: Path, reference: Path, corpus: Corpus | StoredCorpus) -> tuple[
             f"SELECT inputs.place, inputs.id, before.prediction AS reference{groups} "
             "FROM inputs LEFT JOIN before ON inputs.id = before.id"
         )
-        found = evidence(database, "now", loaded, Question(kept.table, kept.facts, None, False, "compared"))  # noqa: FBT003  (a field)
+        found = evidence(database, "now", loaded, Question(kept.table, kept.facts, None, False, inputs="compared"))  # noqa: FBT003  (a field)
         differing = database.execute(
             "SELECT compared.id FROM compared JOIN now ON compared.id = now.id "  # noqa: S608  (as above)
             f"WHERE compared.reference <> now.prediction ORDER BY place LIMIT {FIRST}"
@@ -111,12 +118,18 @@ def _side_by_side(path: Path, reference: Path) -> Iterator[tuple[Line | None, Li
 
 def _apart(now: Line, before: Line) -> Decimal | None:
     if now.scores is None and before.scores is None:
-        first, second = _numbers([now.prediction or ""]), _numbers([before.prediction or ""])
+        first, second = _places(now.prediction or ""), _places(before.prediction or "")
     else:
         first, second = _scores(now.scores), _scores(before.scores)
     if first is None or second is None or first.keys() != second.keys():
         return None
     return max((abs(value - second[key]) for key, value in first.items()), default=None)
+
+
+def _places(prediction: str) -> dict[object, Decimal] | None:
+    """A number as one place, a vector as its places; None of other text."""
+    vector = vector_of(prediction)
+    return _numbers([prediction] if vector is None else [repr(value) for value in vector])
 
 
 def _scores(found: object) -> dict[object, Decimal] | None:

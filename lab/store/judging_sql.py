@@ -14,7 +14,7 @@ from lab.store.near_ids import near_matches
 from lab.store.prediction_lines import EXACT
 from lab.store.predictions_table import Loaded, fetched
 from lab.store.stored_inputs import StoredInputs
-from lab.store.tally import FIRST, FIRST_NEAR, Pair, distances_of
+from lab.store.tally import FIRST, FIRST_NEAR, Pair, Vectors, distances_of
 
 # A number that the database reads as `number_of` does, without rounding.
 _PLAIN_NUMBER = "[+-]?[0-9]{1,18}([.][0-9]{1,12})?"
@@ -22,12 +22,13 @@ _PLAIN_NUMBER = "[+-]?[0-9]{1,18}([.][0-9]{1,12})?"
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a predictions view: against which inputs, with which labels, and for which aggregates."""
+    """What is asked of a predictions view: against which inputs, with which labels or form, for which aggregates."""
 
     stored: StoredInputs
     facts: CorpusFacts
     labels: Collection[str] | None
     distances: bool
+    vectors: bool = False
     inputs: str = "inputs"  # the table (place, id, reference, g0 ...) of what is expected
 
 
@@ -98,6 +99,7 @@ class _Details:
             found,
             near_matches=near,
             **self._bad_labels(),
+            **self._bad_vectors(),
             confusion=confusion,
             subgroups=subgroups,
             without_reference=self.asked.facts.size - self._one(f"SELECT count(reference) FROM {self.asked.inputs}"),  # noqa: S608  (names of this program)
@@ -148,6 +150,15 @@ class _Details:
         query = f"SELECT prediction FROM {outside} GROUP BY prediction ORDER BY min(line) LIMIT {FIRST}"  # noqa: S608  (as above)
         first = self.database.execute(query, [[*labels]]).fetchall()
         return {"bad_label_count": count, "bad_labels": tuple(one for (one,) in first)}
+
+    def _bad_vectors(self) -> dict[str, Any]:
+        if not self.asked.vectors:
+            return {}
+        found = Vectors()
+        query = f"SELECT id, prediction FROM {self.name} WHERE prediction IS NOT NULL ORDER BY line"  # noqa: S608  (as above)
+        for one, prediction in fetched(self.database, query):
+            found.take(one, prediction)
+        return found.found()
 
     def _pairs(self) -> str:
         """Inputs that have a reference and one prediction."""
@@ -215,4 +226,4 @@ def added(a: Distances, b: Distances) -> Distances:
     largest = max((one.largest for one in (a, b) if one.largest is not None), default=None)
     with localcontext(prec=EXACT):
         total = a.total + b.total
-    return Distances(a.inputs + b.inputs, a.not_numbers + b.not_numbers, total, largest)
+    return Distances(a.inputs + b.inputs, a.not_numbers + b.not_numbers, total, largest, a.vectors + b.vectors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import operator
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ _STEP = Decimal("1e-12")
 _TOO_LARGE = Decimal(10) ** 18
 EXACT = 60  # digits in which sums of such numbers are carried: far more than any file can need
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+_KEYS = (b'"id"', b'"prediction"', b'"scores"')
+_CONSTANTS = (b"NaN", b"Infinity", b"\\u")  # an escape can spell a key too
 _TABLES = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
 
@@ -86,8 +89,8 @@ def read_line(number: int, raw: bytes) -> Line | None:
     except _BadLineError as error:
         return Line(number, None, None, str(error))
     one = str(found["id"])
-    if "prediction" not in found:
-        return Line(number, one, None, "predictions-no-prediction")
+    if slug := _not_json(raw) or ("predictions-no-prediction" if "prediction" not in found else None):
+        return Line(number, one, None, slug)
     prediction = found["prediction"]
     if _is_number(prediction):
         prediction = _as_written(raw)
@@ -113,6 +116,24 @@ def _parsed(raw: bytes) -> dict[str, object]:
     return found
 
 
+def _not_json(raw: bytes) -> str | None:
+    """What Python's reader lets pass: NaN and infinity, which JSON has not, and one of the keys twice in a line."""
+    if not any(one in raw for one in _CONSTANTS) and not any(raw.count(key) > 1 for key in _KEYS):
+        return None
+    outermost: list[tuple[str, object]] = []
+    constants: list[str] = []
+
+    def taken(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        outermost[:] = pairs  # the outermost object is the last one to be complete
+        return dict(pairs)
+
+    json.loads(raw.decode("utf-8"), object_pairs_hook=taken, parse_constant=constants.append)
+    keys = [key for key, _value in outermost]
+    if any(keys.count(key) > 1 for key in ("id", "prediction", "scores")):
+        return "predictions-key-twice"
+    return "predictions-not-finite" if constants else None
+
+
 def _is_number(value: object) -> bool:
     """Whether a value is a JSON number; true and false are none, nor are NaN and what a float holds as infinite."""
     if isinstance(value, float):
@@ -134,6 +155,35 @@ def _is_text(value: object) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def vector_of(text: str) -> tuple[float, ...] | None:
+    """The vector that a text is, a JSON array of finite numbers; None when it is none or has no place."""
+    if not text.startswith("["):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, list) or not found or not all(_is_number(value) for value in found):
+        return None
+    try:
+        return tuple(map(float, found))
+    except OverflowError:
+        return None
+
+
+def cosine_distance(reference: str, prediction: str) -> Decimal | None:
+    """1 - cosine of two vectors of one size, from 0 to 2, to the twelfth decimal; None where a text is none, or 0."""
+    wanted = vector_of(reference)
+    given = None if wanted is None else vector_of(prediction)
+    if wanted is None or given is None or len(wanted) != len(given):
+        return None
+    lengths = math.hypot(*wanted) * math.hypot(*given)
+    if not lengths or not math.isfinite(lengths):
+        return None
+    cosine = math.fsum(map(operator.mul, wanted, given)) / lengths
+    return Decimal(1 - min(1.0, max(-1.0, cosine))).quantize(_STEP, ROUND_HALF_UP)
 
 
 def number_of(text: str) -> Decimal | None:

@@ -8,13 +8,17 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.model.evidence import Evidence
 from lab.store.corpus import LARGE, Corpus, StoredCorpus
 from lab.store.files import reading, replacing, sha256_file
 from lab.store.prediction_lines import lines
 from lab.store.stored_inputs import StoredInput, store_inputs
-from lab.store.tally import Tally
+from lab.store.tally import Tally, Vectors
+
+if TYPE_CHECKING:
+    from lab.store.judging_sql import Question  # duckdb is imported when a file is large
 
 
 def write_predictions(path: Path, rows: Iterable[Mapping[str, object]]) -> str:
@@ -56,6 +60,7 @@ def examine(  # noqa: PLR0913  (what is judged, against what, and how)
     recorded_sha256: str | None,
     *,
     distances: bool = False,
+    vectors: bool = False,
     large: int = LARGE,
 ) -> Evidence:
     """Hold a predictions file against its corpus (the product's method, section 5, controls 2 to 4).
@@ -69,7 +74,8 @@ def examine(  # noqa: PLR0913  (what is judged, against what, and how)
         corpus: what was to be predicted.
         labels: the allowed predictions; None: any text.
         recorded_sha256: the file's fingerprint when the attempt ended; None when none was recorded.
-        distances: count distances of numbers, and leave the confusion empty.
+        distances: count distances of numbers or vectors, and leave the confusion empty.
+        vectors: predictions have to be vectors of one size.
         large: bytes of the file from which on it is large.
 
     Raises:
@@ -78,22 +84,23 @@ def examine(  # noqa: PLR0913  (what is judged, against what, and how)
     with reading(path):
         size = path.stat().st_size
     if isinstance(corpus, Corpus) and size < large:
-        tally = Tally(corpus, None if labels is None else frozenset(labels))
+        tally = Tally(corpus, None if labels is None else frozenset(labels), vectors=Vectors() if vectors else None)
         for line in lines(path):
             tally.take(line)
         return _sealed(tally.evidence(distances=distances), sha256_file(path), recorded_sha256)
-    return _examine_large(path, stored(corpus), labels, recorded_sha256, distances=distances)
+    from lab.store.judging_sql import Question
+
+    kept = stored(corpus)
+    return _examine_large(path, kept, Question(kept.table, kept.facts, labels, distances, vectors), recorded_sha256)
 
 
-def _examine_large(
-    path: Path, corpus: StoredCorpus, labels: Collection[str] | None, recorded_sha256: str | None, *, distances: bool
-) -> Evidence:
-    from lab.store.judging_sql import Question, evidence
+def _examine_large(path: Path, corpus: StoredCorpus, asked: Question, recorded_sha256: str | None) -> Evidence:
+    from lab.store.judging_sql import evidence
     from lab.store.predictions_table import load
 
     with corpus.table.connected() as database:
         loaded = load(database, path, Path(corpus.table.folder.name), "seen")
-        found = evidence(database, "seen", loaded, Question(corpus.table, corpus.facts, labels, distances))
+        found = evidence(database, "seen", loaded, asked)
     return _sealed(found, loaded.sha256, recorded_sha256)
 
 

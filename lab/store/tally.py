@@ -6,16 +6,40 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import localcontext
+from typing import Any
 
 from lab.model.evidence import Distances, Evidence
 from lab.store.corpus import Corpus
 from lab.store.near_ids import near_matches
-from lab.store.prediction_lines import EXACT, Line, number_of
+from lab.store.prediction_lines import EXACT, Line, cosine_distance, number_of, vector_of
 
 FIRST = 10  # how many examples an `Evidence` keeps of a kind
 FIRST_NEAR = 5  # unexpected ids for which a near match is looked for
 
 Pair = tuple[str, str]  # reference, prediction
+
+
+@dataclass
+class Vectors:
+    """Predictions that have to be vectors, all of one size: the first one's."""
+
+    size: int | None = None
+    bad: int = 0
+    first: list[str] = field(default_factory=list)
+
+    def take(self, one: str, prediction: str) -> None:
+        """Count the prediction of the id `one`."""
+        vector = vector_of(prediction)
+        if vector is not None and self.size in {None, len(vector)}:
+            self.size = len(vector)
+            return
+        self.bad += 1
+        if len(self.first) < FIRST:
+            self.first.append(one)
+
+    def found(self) -> dict[str, Any]:
+        """The counts as `Evidence` names them."""
+        return {"bad_vector_count": self.bad, "first_bad_vectors": tuple(self.first)}
 
 
 @dataclass
@@ -33,6 +57,7 @@ class Tally:
     bad_lines: list[tuple[int, str]] = field(default_factory=list)
     bad_labels: dict[str, None] = field(default_factory=dict)
     known: dict[str | None, int] = field(default_factory=dict)
+    vectors: Vectors | None = None
 
     def __post_init__(self) -> None:
         """Start with every input unseen."""
@@ -51,6 +76,8 @@ class Tally:
             self.bad_label_count += 1
             if len(self.bad_labels) < FIRST:
                 self.bad_labels.setdefault(line.prediction)
+        if self.vectors is not None and line.prediction is not None:
+            self.vectors.take(line.id, line.prediction)
         self._count(line.id, line.prediction)
 
     def _count(self, one: str, prediction: str | None) -> None:
@@ -102,6 +129,7 @@ class Tally:
             bad_line_count=self.bad_line_count,
             bad_labels=tuple(self.bad_labels),
             bad_label_count=self.bad_label_count,
+            **(self.vectors.found() if self.vectors else {}),
             confusion={} if distances else dict(confusion),
             subgroups={key: {} if distances else dict(counted) for key, counted in subgroups.items()},
             without_reference=sum(reference is None for reference in corpus.references),
@@ -114,14 +142,19 @@ def distances_of(pairs: Iterable[tuple[Pair, int]], start: Distances | None = No
     """The distances of pairs with how often each occurs, added to those of `start`."""
     found = start or Distances()
     inputs, not_numbers, total, largest = found.inputs, found.not_numbers, found.total, found.largest
+    vectors = found.vectors
     with localcontext(prec=EXACT):
         for (reference, prediction), count in pairs:
             wanted, given = number_of(reference), number_of(prediction)
-            if wanted is None or given is None:
+            if wanted is not None and given is not None:
+                distance = abs(wanted - given)
+            elif (apart := cosine_distance(reference, prediction)) is not None:
+                distance = apart
+                vectors += count
+            else:
                 not_numbers += count
                 continue
-            distance = abs(wanted - given)
             inputs += count
             total += distance * count
             largest = distance if largest is None else max(largest, distance)
-    return Distances(inputs, not_numbers, total, largest)
+    return Distances(inputs, not_numbers, total, largest, vectors)

@@ -8,10 +8,12 @@ from lab.errors import Fault, fault
 from lab.model.manifest import Variant
 from lab.workloads.base import Workload
 from lab.workloads.command import Command
+from lab.workloads.embedding import Embedding
+from lab.workloads.generation import Generation
 from lab.workloads.python_function import PythonFunction
 from lab.workloads.text_classification import TextClassification
 
-WORKLOADS: tuple[type[Workload], ...] = (TextClassification, PythonFunction, Command)
+WORKLOADS: tuple[type[Workload], ...] = (TextClassification, Embedding, Generation, PythonFunction, Command)
 
 
 def workload(name: str) -> type[Workload]:
@@ -23,7 +25,7 @@ def workload(name: str) -> type[Workload]:
 
 
 def declaration_faults(variants: Iterable[Variant]) -> tuple[Fault, ...]:
-    """What is wrong with the workloads of `variants` on any machine: unknown, or without the key it needs."""
+    """What is wrong with the workloads of `variants` on any machine: unknown, lacking a key, or with another's."""
     known = {one.name: one.needs for one in WORKLOADS}
     faults = []
     for variant in variants:
@@ -39,4 +41,18 @@ def declaration_faults(variants: Iterable[Variant]) -> tuple[Fault, ...]:
                     "manifest-workload-needs", file="manifest.toml", place=place, workload=variant.workload, name=needs
                 )
             )
+        faults += [
+            fault(
+                "setting-of-another-workload",
+                file="manifest.toml",
+                place=f"{place}.{key}",
+                key=key,
+                workload=variant.workload,
+                owner=one.name,
+            )
+            for one in WORKLOADS
+            if one.name != variant.workload
+            for key in one.owns
+            if needs is not None and getattr(variant, key) is not None
+        ]
     return tuple(faults)

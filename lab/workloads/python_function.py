@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -18,6 +19,9 @@ _WITH_SCORES: Final = 3
 
 class PythonFunction(Told):
     """Calls `function(inputs)` and takes what it yields: `(id, prediction)` or `(id, prediction, scores)`.
+
+    Inputs are read as the function asks for them, and a prediction counts when it is yielded. However the pass ends, a
+    generator is closed inside it, so that its `finally` and `with` blocks run.
 
     The module is looked for in the campaign folder first. A function with a parameter `settings` is given the
     variant's settings there, as a mapping of plain values. Only the manifest can name a function.
@@ -52,6 +56,11 @@ class PythonFunction(Told):
         wants_settings = "settings" in inspect.signature(function).parameters
         self._arguments = {"settings": job.variant.parameters()} if wants_settings else {}
 
+    def again(self, job: Job) -> bool:
+        """Keep the imported module, and whatever it holds."""
+        self._job = job
+        return True
+
     def warm_up(self, chosen: Sequence[Input]) -> None:
         """Call the function with the chosen inputs and take its predictions, which go nowhere."""
         self._take(iter(chosen), Sink(lambda _: None))
@@ -61,9 +70,16 @@ class PythonFunction(Told):
         self._take(self._job.inputs(), sink)
 
     def _take(self, inputs: Iterator[Input], sink: Sink) -> None:
-        for number, row in enumerate(self._function(inputs, **self._arguments), start=1):
-            one, prediction, scores = _checked(row, number)
-            sink.add((one,), (prediction,), (scores,))
+        given = self._function(inputs, **self._arguments)
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+            raise WorkloadError("function_gave_no_predictions", found=type(given).__name__)
+        with ExitStack() as stack:
+            for source in (inputs, given):  # closed in reverse: the function's own clean-up may still read its inputs
+                if isinstance(source, Generator):
+                    stack.callback(source.close)
+            for number, row in enumerate(given, start=1):
+                one, prediction, scores = _checked(row, number)
+                sink.add((one,), (prediction,), (scores,))
 
 
 def _checked(row: object, number: int) -> tuple[str, str, Mapping[str, float] | None]:

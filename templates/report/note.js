@@ -1,8 +1,8 @@
-/* Charts that follow light, dark and paper; a table that sorts, filters and pages. The page is whole without it. */
+/* Charts that follow light, dark and paper; folds that open on paper. The page is whole without it. */
 (function () {
   "use strict";
   var PRINT_WIDTH = 655; /* A4 less two margins of 18 mm, in CSS pixels */
-  var PAGE = 100; /* rows shown at first, and more at each request */
+  var WIDE = 640, MARK = 115, NAMES = 170; /* pixels under which a chart is narrow, of a mark with its words, of the names */
   var dark = window.matchMedia("(prefers-color-scheme: dark)");
 
   function colour(name, mode) {
@@ -18,6 +18,16 @@
     layout.font = { color: ink, size: 13, family: getComputedStyle(document.body).fontFamily };
     layout.hoverlabel = { bgcolor: paper, bordercolor: colour("quiet", mode), font: { color: ink } };
     layout.width = width;
+    if (layout.xaxis2 && layout.xaxis.domain[0]) { /* the crosses need their room on a phone too */
+      var gutter = Math.min(layout.xaxis.domain[0] * Math.max(1, WIDE / width), 0.3);
+      layout.xaxis.domain = [gutter, 1];
+      layout.xaxis2.domain = [0, gutter - 0.02];
+    }
+    var marks = layout.xaxis.tickvals, each = marks ? Math.ceil(marks.length * MARK / Math.max(width - NAMES, MARK)) : 1;
+    if (each > 1) {
+      layout.xaxis.tickvals = marks.filter(function (_, place) { return place % each === 0; });
+      layout.xaxis.ticktext = layout.xaxis.ticktext.filter(function (_, place) { return place % each === 0; });
+    }
     Object.keys(layout).forEach(function (key) {
       if (/^xaxis|^yaxis/.test(key)) {
         layout[key].gridcolor = line;
@@ -29,6 +39,7 @@
     figure.data.forEach(function (trace) {
       if (trace.meta === "ink") {
         trace.textfont = { color: ink, size: 13 };
+        if (trace.line) { trace.line.color = ink; }
         if (trace.marker) { trace.marker.color = ink; trace.marker.line.color = ink; }
       }
       if (trace.meta === "outlined") { trace.marker.line.color = ink; }
@@ -82,62 +93,6 @@
     });
   }
 
-  function value(row, column) {
-    var cell = row.cells[column];
-    return cell.dataset.sort !== undefined ? cell.dataset.sort : cell.textContent;
-  }
-
-  function compare(a, b) {
-    if (a === "" || b === "") { return a === b ? 0 : a === "" ? 1 : -1; }
-    var x = Number(a), y = Number(b);
-    return isNaN(x) || isNaN(y) ? a.localeCompare(b, document.documentElement.lang, { numeric: true }) : x - y;
-  }
-
-  function table(tools) {
-    var shownTable = document.getElementById(tools.dataset.tools), body = shownTable.tBodies[0];
-    var rows = Array.prototype.slice.call(body.rows), limit = PAGE;
-    var words = rows.map(function (row) { return row.textContent.toLocaleLowerCase(); });
-    var order = rows.map(function (_, place) { return place; });
-    var input = tools.querySelector("input"), output = tools.querySelector("output");
-    var more = document.querySelector('[data-more="' + shownTable.id + '"]');
-
-    function show() {
-      var wanted = input.value.trim().toLocaleLowerCase(), found = 0;
-      order.forEach(function (place) {
-        var fits = !wanted || words[place].indexOf(wanted) >= 0;
-        if (fits) { found += 1; }
-        rows[place].hidden = !fits || found > limit;
-      });
-      more.hidden = found <= limit;
-      output.textContent = found ? tools.dataset.shown.replace("{shown}", Math.min(found, limit)).replace("{all}", rows.length) : tools.dataset.empty;
-    }
-
-    Array.prototype.forEach.call(shownTable.tHead.rows[0].cells, function (head, column) {
-      var button = document.createElement("button");
-      button.type = "button";
-      button.title = tools.dataset.sort;
-      /* The label stays outside: Chromium leaves buttons out of the header that it repeats on each printed page. */
-      button.setAttribute("aria-label", tools.dataset.sort + " " + head.firstElementChild.textContent);
-      head.appendChild(button);
-      button.addEventListener("click", function () {
-        var down = head.getAttribute("aria-sort") === "ascending";
-        Array.prototype.forEach.call(head.parentNode.cells, function (other) { other.removeAttribute("aria-sort"); });
-        head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        order.sort(function (a, b) {
-          var x = value(rows[a], column), y = value(rows[b], column), first = compare(x, y);
-          return (down && x !== "" && y !== "" ? -first : first) || a - b;
-        });
-        order.forEach(function (place) { body.appendChild(rows[place]); });
-        show();
-      });
-    });
-    input.addEventListener("input", function () { limit = PAGE; show(); });
-    more.querySelector("button").addEventListener("click", function () { limit += PAGE; show(); });
-    tools.hidden = false;
-    show();
-  }
-
   folds();
   charts();
-  document.querySelectorAll("[data-tools]").forEach(table);
 })();

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from array import array
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.store.prediction_lines import vector_of
 from lab.workloads import WORKLOADS, workload
 from lab.workloads.base import Sink, warm_up_inputs
 from lab.workloads.batching import by_budget, by_length, in_order
@@ -70,6 +72,17 @@ def test_a_sink_counts_as_predictions_arrive_and_keeps_their_order() -> None:
         {"id": "3", "prediction": "b", "scores": {"b": 1.0}},
         {"id": "4", "prediction": "b"},
     ]
+
+
+@given(st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=9))
+def test_a_vector_is_written_as_text_that_reads_back_as_near_as_32_bits_tell(values: list[float]) -> None:
+    """The prediction is a text for every reader of the file; six significant digits stay."""
+    sink = Sink(lambda _: None)
+    sink.add(("1",), (array("f", values),))
+    (row,) = sink.rows()
+    read = vector_of(str(row["prediction"]))
+    assert read is not None
+    assert read == pytest.approx(values, rel=1e-5, abs=1e-40)
 
 
 def test_each_workload_is_found_by_its_name() -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from lab.model.manifest import Variant
 from lab.workloads.base import Job, Sink, WorkloadError, warm_up_inputs
 from lab.workloads.text_classification import TextClassification
 
@@ -121,6 +121,7 @@ def test_other_precisions_answer_every_input(make_job: MakeJob, expected: dict[s
     assert set(sink.ids) == set(expected)
     assert set(sink.predictions) <= {"non", "sì"}
     assert ("quantization_used" in work.facts) == (precision == "int8")
+    assert work.facts["dtype"] == {"bf16": "bfloat16", "fp16": "float16", "int8": "float32"}[precision]
 
 
 def test_a_missing_model_is_named(make_job: MakeJob) -> None:
@@ -150,17 +151,50 @@ def test_a_device_that_is_not_there_is_named(make_job: MakeJob) -> None:
     assert dict(raised.value.reason.values) == {"device": "cuda:63"}
 
 
-def test_settings_of_later_releases_are_refused_by_key(campaign_folder: Path) -> None:
-    """Each setting that is not run here is a fault with its place; a variant without one has none."""
-    odd = Variant(id="odd", model="../out", compile=True, quantization="int4", devices=2, padding="token-budget")
-    found = {(one.slug, one.place) for one in TextClassification.check(odd, campaign_folder)}
-    assert found >= {
-        ("setting-unsupported", "variants.odd.compile"),
-        ("setting-unsupported", "variants.odd.quantization"),
-        ("setting-unsupported", "variants.odd.devices"),
-        ("token-budget-missing", "variants.odd.token_budget"),
-    }
-    assert len(found) == 5  # and the path that leaves the campaign
-    on_gpu = Variant(id="g", model="models/tiny", precision="int8", device="cuda:0")
-    assert [one.slug for one in TextClassification.check(on_gpu, campaign_folder)] == ["precision-unsupported"]
-    assert TextClassification.check(Variant(id="v", model="models/tiny"), campaign_folder) == ()
+def test_the_attention_kernel_that_ran_is_named_for_padded_and_unpadded_batches(make_job: MakeJob) -> None:
+    """`sdpa` is what was asked, one of torch's kernels is what ran; eager attention has a softmax of its own."""
+    work, _, _ = _run(make_job(padding="sorted"))
+    assert not any(name.startswith("attention_kernel") for name in work.facts)
+    work.look_back()
+    assert min(work.counts["padded_batches"], work.counts["unpadded_batches"]) > 0
+    for kind in ("padded", "unpadded"):
+        assert work.facts[f"attention_kernel_{kind}"].startswith("aten::_scaled_dot_product_")
+    eager, _, _ = _run(make_job(attention="eager", batch_size=23))
+    eager.look_back()
+    assert eager.facts["attention_kernel_padded"] == "aten::_softmax"
+    assert "attention_kernel_unpadded" not in eager.facts
+
+
+def test_a_second_pass_of_the_same_process_counts_anew_and_loads_nothing(make_job: MakeJob) -> None:
+    """Same answers, counts of one pass, the seed of the new job."""
+    work, first, _ = _run(make_job())
+    before = dict(work.counts)
+    assert work.again(replace(make_job(), seed=7))
+    second = Sink(lambda _: None)
+    work.run_pass(second)
+    assert _answers(second) == _answers(first)
+    assert (work.counts, work.facts["seed"]) == (before, "7")
+    assert torch.initial_seed() == 7
+
+
+def test_a_model_compiled_for_the_shapes_of_its_batches_is_not_compiled_again(
+    make_job: MakeJob, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compilation has its own seconds, the pass recompiles nothing although it is forbidden to, labels stay.
+
+    The graphs are traced and guarded as ever, and then run without C++ being written for them, which takes a minute.
+    """
+    real = torch.compile
+    monkeypatch.setattr(torch, "compile", lambda model, **given: real(model, backend="aot_eager", **_less(given)))
+    job = replace(make_job(compile="default", padding="max_length"), recompilations="fail")
+    with torch._dynamo.config.patch(fail_on_recompile_limit_hit=False):
+        work, sink, _ = _run(job)
+    torch.compiler.reset()
+    assert _answers(sink) == expected
+    assert work.durations["compile_s"] > 0
+    assert (work.counts["recompilations"], work.counts["graph_breaks"]) == (0, 0)
+    assert (work.counts["padded_batches"], work.inference) == (6, None)
+
+
+def _less(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name != "mode"}
