@@ -27,7 +27,7 @@ OVERHEADS = ("load_s", "compile_s", "warm_up_s", "evaluate_s", "export_s")
 # An empty cell for one of these reasons costs nothing, or its time is in the pass already.
 _NOTHING_TO_ADD = {
     "missing.not_needed", "missing.exported_in_pass", "missing.no_warm_up_declared", "missing.no_warm_up_possible",
-    "missing.loaded_before",
+    "missing.loaded_before", "missing.loaded_in_pass",
 }  # fmt: skip
 
 

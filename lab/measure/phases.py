@@ -71,6 +71,9 @@ class Phases:
         job, notes = self.order.job, self.notes
         if loaded:
             notes.missing["load_s"] = "missing.loaded_before"
+        elif not self.work.warms_up:  # a program that starts anew loads within its pass; it may mark that time itself
+            self.work.prepare(job)
+            notes.missing["load_s"] = "missing.loaded_in_pass"
         else:
             for name in self.work.preload:  # already there in a forked worker; elsewhere its cost is in no column
                 importlib.import_module(name)
