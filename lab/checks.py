@@ -39,14 +39,17 @@ def check(folder: Path) -> Checked:
     from lab.measure.runner import setting_faults
     from lab.store.campaign import read_campaign
 
+    damaged: dict[str, Fault] = {}
     try:
-        campaign = read_campaign(folder)
+        campaign = read_campaign(folder, damaged=damaged)
     except InvalidInputError as error:
         return Checked(None, error.faults)
     faults = (
+        *damaged.values(),
         *setting_faults(campaign.manifest, folder),
-        *term_faults(campaign),
+        *term_faults(campaign, folder),
         *seal_faults(campaign),
+        *seal_dates(campaign),
         *evidence_faults(campaign),
         *campaign.notices,
     )
@@ -62,14 +65,18 @@ def ready(campaign: Campaign, folder: Path, only: Collection[str] | None = None)
     """
     from lab.measure.runner import setting_faults
 
-    if wrong := (*term_faults(campaign), *setting_faults(campaign.manifest, folder, only)):
+    if wrong := (*term_faults(campaign, folder), *setting_faults(campaign.manifest, folder, only)):
         raise InvalidInputError(*wrong)
     if changed := seal_faults(campaign):
         raise CheckFoundError(*changed)
 
 
-def term_faults(campaign: Campaign) -> tuple[Fault, ...]:
-    """A fault for each term that must be decided before the first timing and is empty, or names what is not there."""
+def term_faults(campaign: Campaign, folder: Path | None = None) -> tuple[Fault, ...]:
+    """A fault for each term that must be decided before the first timing and is empty, or names what is not there.
+
+    One too for each that cannot be computed, whatever is measured; in `folder`, also by the user's own metric.
+    """
+    from lab.store.computable import not_computable
     from lab.store.workbook import missing_fields
 
     found = [
@@ -82,7 +89,7 @@ def term_faults(campaign: Campaign) -> tuple[Fault, ...]:
             facts = {"group": one.group, "found": one.value, "known": known}
             place = _cell(campaign, "subgroup_thresholds")
             found.append(fault("protocol-subgroup-value", file=WORKBOOK, place=place, **facts))
-    return tuple(found)
+    return (*found, *not_computable(campaign, folder))
 
 
 def seal_faults(campaign: Campaign) -> tuple[Fault, ...]:
@@ -93,6 +100,23 @@ def seal_faults(campaign: Campaign) -> tuple[Fault, ...]:
     return tuple(
         fault("seal-changed", place=one.name, sealed=one.sealed or DASH, now=one.now or DASH)
         for one in campaign.seal.changes
+    )
+
+
+def seal_dates(campaign: Campaign) -> tuple[Fault, ...]:
+    """A fault for each other date that attempts keep of the seal: the date is in no fingerprint of the seal's own."""
+    seal = campaign.seal
+    if seal is None:
+        return ()
+    dates = {one.fingerprint: one.sealed_at for one in seal.amendments} | {seal.fingerprint: seal.sealed_at}
+    kept: dict[tuple[str, str], list[str]] = {}
+    for record in campaign.records:
+        stated, own = dates.get(record.attempt.seal or ""), record.details.facts.get("sealed_at")
+        if stated and own and own != stated:
+            kept.setdefault((own, stated), []).append(record.attempt.attempt_id)
+    return tuple(
+        fault("seal-dated-otherwise", file="seal.json", place="sealed_at", kept=own, found=stated, attempts=attempts)
+        for (own, stated), attempts in sorted(kept.items())
     )
 
 
@@ -112,6 +136,7 @@ def _warnings(campaign: Campaign) -> tuple[Reason, ...]:
     from lab.analysis.decide import decide
     from lab.analysis.exclusions import exclusion_warnings, exclusions
     from lab.analysis.separation import cannot_tell
+    from lab.store.computable import without_scores
 
     decision = decide(campaign)
     found = [
@@ -124,6 +149,8 @@ def _warnings(campaign: Campaign) -> tuple[Reason, ...]:
         without = corpus.size - sum(corpus.label_counts.values())
         if without:
             found.append(reason("check.without_reference", corpus=corpus.id, inputs=without, size=corpus.size))
+    if unsure := without_scores(campaign):
+        found.append(reason("check.without_scores", variants=list(unsure)))
     too_few = cannot_tell(campaign)
     left_out = exclusions(campaign, decision.verdicts)
     return (*found, *([too_few] if too_few else ()), *exclusion_warnings(campaign, left_out))

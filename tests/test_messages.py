@@ -24,7 +24,7 @@ from lab.model.decision import GATES
 from lab.model.protocol import PROTOCOL_FIELDS
 
 DOMAINS = sorted({po.stem for po in catalogues.sources()})
-ROOMS = ["analysis", "cli", "demo", "measure", "prices", "report", "site", "store", "typer", "workbook"]
+ROOMS = ["analysis", "cli", "demo", "formats", "measure", "prices", "report", "site", "store", "typer", "workbook"]
 NOT_OURS = "typer"  # its keys are the English words of the library that prints the help pages
 THIN, FIXED, DASH = "\u202f", "\u00a0", "\u2013"
 # First words of keys that the code may write anywhere: as a literal they are always the key of a text.
@@ -244,6 +244,7 @@ def test_the_code_gives_every_fact_that_a_text_names(repository: Path) -> None:
                 continue
             prefix = _prefix(call, file)
             given |= {"file", "place"} if prefix == "fault." else {"n"} if len(call.args) > 1 else set()
+            given |= {"time"} if "hours" in given else set()  # said of the hours, in words
             key = f"{prefix}{call.args[0].value}"
             for one in (key, f"{key}.do") if prefix == "fault." else (key,):
                 named = {place for form in forms(english.get(one, "")) for place in places(form)}
@@ -387,3 +388,12 @@ def _value(words: Messages, shown: str) -> Decimal:
     mark = words.number(Decimal("0.5"))[1]
     kept = "".join(sign for sign in shown if sign.isdigit() or sign in {mark, "-"})
     return Decimal(kept.replace(mark, "."))
+
+
+@pytest.mark.parametrize(
+    ("hours", "said"),
+    [(24, "24 h"), (0.016667, "1 min"), (0.000278, "1 s"), (95.5, "95 h 30 min"), (0.0001, "<1 s"), (0, "0 s")],
+)
+def test_a_time_is_said_in_hours_minutes_and_seconds(hours: float, said: str) -> None:
+    """Nobody reads 0.016667 h."""
+    assert messages("en").time(hours).replace("\N{NO-BREAK SPACE}", " ") == said

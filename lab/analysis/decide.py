@@ -13,6 +13,7 @@ from lab.analysis.rank_test import EXACT_UP_TO
 from lab.analysis.scope import covers, does_not_cover, stack_differences
 from lab.analysis.sensitivity import sensitivity
 from lab.analysis.separation import durations_of, pairs
+from lab.analysis.stacks import undeclared_differences
 from lab.analysis.weigh import weigh
 from lab.model.campaign import Campaign
 from lab.model.decision import Decision, OtherAnswer, Summary
@@ -60,9 +61,12 @@ def _warnings(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[Reason,
     strangers = sorted({r.attempt.variant or "-" for r in campaign.records if r.attempt.variant not in known})
     if strangers:
         found.append(reason("warning.unknown_variant", variants=strangers))
-    declared = sum(record.declared for record in campaign.records)
-    if declared:
-        found.append(reason("warning.declared_rows", rows=declared))
+    typed = sum(record.typed for record in campaign.records)
+    if typed:
+        found.append(reason("warning.declared_rows", rows=typed))
+    imported = sum(record.imported for record in campaign.records)
+    if imported:
+        found.append(reason("warning.imported_rows", rows=imported))
     unplanned = unplanned_deliverables(campaign)
     if unplanned:
         found.append(reason("warning.unplanned_deliverables", deliverables=list(unplanned)))
@@ -73,4 +77,4 @@ def _warnings(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[Reason,
     differing = stack_differences(campaign)
     if differing:
         found.append(reason("warning.stacks_differ", facts=list(differing)))
-    return tuple(found)
+    return (*found, *undeclared_differences(campaign))

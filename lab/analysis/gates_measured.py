@@ -15,13 +15,13 @@ from lab.model.catalogue import Offer
 from lab.model.decision import Exclusion, Gate, Verdict
 from lab.model.reason import reason
 
-_CONTENTS = ("model", "tokenizer", "function")
+_CONTENTS = ("model", "tokenizer", "function", "command")
 
 
 def sealed(campaign: Campaign, variant: str) -> Gate:
     """Everything decided before the first timing; what was amended since breaks nothing (`lab.analysis.sealing`)."""
     seal, own = campaign.seal, of_variant(campaign, variant)
-    measured = [record for record in own if not record.declared]
+    measured = [record for record in own if not (record.declared or record.imported)]
     if seal is None:
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.no_seal"))
     if seal.changes:
@@ -49,7 +49,7 @@ def sealed(campaign: Campaign, variant: str) -> Gate:
 
 
 def _changed_contents(campaign: Campaign, measured: Sequence[Record]) -> list[str]:
-    """What the variant names by its path (model, tokenizer, function) and was not the same in all its attempts.
+    """What a variant names by its path (model, tokenizer, function, program) and was not the same in all its attempts.
 
     The seal covers the path; the content is in what was observed, attempt by attempt.
     """
@@ -121,7 +121,11 @@ def passes_tried(campaign: Campaign, variant: str) -> Gate:
     facts: dict[str, object] = {"planned": len(planned), "tried": tried, "remaining": len(planned) - tried}
     if tried < len(planned):
         return Gate("passes_tried", "unknown", reason("gate.passes_tried.unknown.remaining", **facts))
-    typed = [record.attempt.attempt_id for record in planned.values() if record is not None and record.declared]
+    typed = [
+        record.attempt.attempt_id
+        for record in planned.values()
+        if record is not None and (record.declared or record.imported)
+    ]
     if typed:
         return Gate("passes_tried", "unknown", reason("gate.passes_tried.unknown.declared", attempts=typed))
     return Gate("passes_tried", "passed", reason("gate.passes_tried.passed", **facts))
@@ -195,7 +199,7 @@ def device(campaign: Campaign, variant: str, offer: Offer | None, cards: int | N
     spec = campaign.manifest.variant(variant)
     for record in own:
         seen = campaign.environments.get(record.attempt.environment or "")
-        if record.declared or seen is None or not seen.device_names:
+        if record.declared or record.imported or seen is None or not seen.device_names:
             unseen.append(record.attempt.attempt_id)
             continue
         facts = {"attempt": record.attempt.attempt_id, "package": offer.name, "observed": list(seen.device_names)}

@@ -142,19 +142,30 @@ def _not_slower(names: Sequence[str], separations: Sequence[Separation]) -> list
 def _how_to_tell(blocked: Sequence[Separation]) -> tuple[Reason, ...]:
     """What could tell, the cheapest first: to look at what is recorded, then the fewest passes; else to choose.
 
-    Choosing for another reason is last though it costs nothing: it does not answer the question.
+    One step for all pairs that the same would help. Choosing for another reason is last though it costs nothing: it
+    does not answer the question.
     """
-    steps: list[tuple[int, Reason]] = []
+    steps: dict[str, list[Separation]] = {"find_cause": [], "measure_more": [], "more_passes": []}
     for one in blocked:
-        facts: dict[str, object] = {"a": one.a, "b": one.b, "corpus": one.corpus}
         if one.blocked_by == "test" and one.more_passes is not None:
-            steps.append((one.more_passes, reason("next.more_passes", **facts, more=one.more_passes)))
+            steps["more_passes"].append(one)
         elif one.blocked_by in ("range", "range_and_test"):
-            steps.append((0, reason("next.find_cause", **facts)))
+            steps["find_cause"].append(one)
         elif one.blocked_by == "too_few":
-            steps.append((1, reason("next.measure_more", **facts)))
-    steps.sort(key=lambda step: step[0])
-    return (*dict.fromkeys(step for _passes, step in steps), reason("next.choose_otherwise"))
+            steps["measure_more"].append(one)
+    found = tuple(_step(kind, pairs) for kind, pairs in steps.items() if pairs)
+    return (*found, reason("next.choose_otherwise"))
+
+
+def _step(kind: str, pairs: Sequence[Separation]) -> Reason:
+    """One step for one pair, or for all of them: which variants, on which corpora, and the most passes it takes."""
+    more = max((one.more_passes or 0 for one in pairs), default=0)
+    facts: dict[str, object] = {"more": more} if kind == "more_passes" else {}
+    if len({(one.a, one.b, one.corpus) for one in pairs}) == 1:
+        return reason(f"next.{kind}", a=pairs[0].a, b=pairs[0].b, corpus=pairs[0].corpus, **facts)
+    variants = list(dict.fromkeys(name for one in pairs for name in (one.a, one.b)))
+    corpora = list(dict.fromkeys(one.corpus for one in pairs))
+    return reason(f"next.{kind}_of_several", variants=variants, corpora=corpora, pairs=len(pairs), **facts)
 
 
 def _by_gate(variants: Sequence[VariantDecision], result: GateResult) -> tuple[Reason, ...]:

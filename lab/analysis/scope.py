@@ -13,7 +13,7 @@ from lab.model.reason import Reason, reason
 STACK_FACTS = (
     "system.os", "python", "torch", "transformers", "tokenizers", "torch.cuda", "torch.hip", "driver.version",
 )  # fmt: skip
-DECLARED_FACTS = ("variant.", "model.", "tokenizer.", "function.")
+DECLARED_FACTS = ("variant.", "model.", "tokenizer.", "function.", "command.")
 LIMITS = ("interactive", "training", "other_data", "mlperf", "small_series")
 
 
@@ -33,9 +33,24 @@ def covers(campaign: Campaign) -> tuple[Reason, ...]:
 
 def does_not_cover(campaign: Campaign) -> tuple[Reason, ...]:
     """The standing limits of an offline comparison, and rows that nobody can check."""
-    declared = sum(record.declared for record in campaign.records)
+    typed = sum(record.typed for record in campaign.records)
     standing = tuple(reason(f"limits.{limit}") for limit in LIMITS)
-    return (*standing, reason("limits.declared", rows=declared)) if declared else standing
+    return (*standing, *([reason("limits.declared", rows=typed)] if typed else ()), *_imported(campaign))
+
+
+def _imported(campaign: Campaign) -> Iterable[Reason]:
+    """Attempts measured with other tools, and predictions whose ids are only the order of their rows."""
+    sources = [record.details.provenance for record in campaign.records]
+    tools = dict.fromkeys(source.tool or source.format for source in sources if source is not None)
+    if tools:
+        yield reason("limits.imported", rows=sum(source is not None for source in sources), tools=list(tools))
+    ordered = [
+        record.attempt.attempt_id
+        for record in campaign.records
+        if record.details.predictions_from is not None and record.details.predictions_from.in_order
+    ]
+    if ordered:
+        yield reason("limits.row_order", attempts=ordered)
 
 
 def _models(campaign: Campaign) -> Iterable[Reason]:

@@ -9,8 +9,8 @@ method, section 8). Terms are what results are accepted or told apart by:
   reproducibility target, required accepted passes (a smaller number of repetitions lowers them where they are not
   stated apart; more repetitions are only more to run), separation factor and exclusion rules;
 - the labels of a corpus, and its reference answers, subgroups and order: its fingerprint, while its texts are the same;
-- a corpus or a seed that was dropped, the function behind the protocol's metric (its name and the file that holds
-  it), and any setting of the reference variant.
+- a corpus or a seed that was dropped, the function behind the protocol's metric (its name, the file that holds it,
+  its direction and the ends of its range), and any setting of the reference variant.
 
 Everything else (question, deadline, budget, a variant, corpus or seed that is added) is listed and breaks nothing.
 
@@ -121,7 +121,7 @@ def _is_term(name: str, before: Sealed, after: Sealed) -> bool:
     if name.startswith("protocol."):
         return name.split(".")[1] in _TERMS
     metric = before.get("protocol.metric")
-    of_metric = name in (f"manifest.metrics.{metric}.function", f"metrics.{metric}.function_sha256")
+    of_metric = name.startswith(f"manifest.metrics.{metric}.") or name == f"metrics.{metric}.function_sha256"
     of_reference = _setting(name, before.get("protocol.reference_variant")) not in (None, *_NOTED)
     of_corpora = (_is_term_of_corpus(name, one, before, after) for one in _corpora(before))
     return of_metric or of_reference or any(of_corpora)

@@ -102,6 +102,9 @@ def _separation(pair: _Pair, p_adjusted: float | None, place: str, factor: float
     facts |= {"gap_s": float(gap), "range_s": float(wider), "factor": factor, "p": round(p_adjusted, 6)}
     facts |= {"faster": pair.faster.variant, "slower": pair.slower.variant}
     key = f"separation.{blocked or 'separated'}"
+    if blocked == "range_and_test" and _too_few_for_the_test(a, b, n_pairs):
+        counts = {"a_passes": len(durations_of(a)), "b_passes": len(durations_of(b))}
+        key, facts = "separation.range_and_few", {**facts, **counts}
     if blocked == "test":
         key, facts = ("separation.test", {**facts, "more": more}) if more else ("separation.test_far", facts)
     return Separation(
@@ -124,6 +127,11 @@ def _separation(pair: _Pair, p_adjusted: float | None, place: str, factor: float
         ),
         warnings=_qualified(a, b),
     )  # fmt: skip
+
+
+def _too_few_for_the_test(a: Summary, b: Summary, n_pairs: int) -> bool:
+    """Whether no durations at all could be told apart by so few passes: three a side reach p = 0.1 at best."""
+    return complete_separation_p_value(len(durations_of(a)), len(durations_of(b))) * n_pairs >= Fraction(1, 20)
 
 
 def _qualified(a: Summary, b: Summary) -> tuple[Reason, ...]:

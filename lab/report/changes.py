@@ -28,6 +28,7 @@ def changes(before: Json | None, after: Json) -> tuple[Reason, ...]:
         *_answer(before["decision"], after["decision"]),
         *_variants(before, after),
         *_settings(before, after),
+        *_labels(before["corpora"], after["corpora"]),
         *_protocol(before["protocol"], after["protocol"]),
         *_amendments(before.get("amendments", []), after["amendments"]),
         *_environments(before, after),
@@ -99,6 +100,16 @@ def _settings_of(document: Json) -> dict[str, Json]:
     shared, different = document["settings"]["shared"], document["settings"]["different"]
     names = [one["id"] for one in document["variants"]]
     return {name: {**shared, **{key: values.get(name) for key, values in different.items()}} for name in names}
+
+
+def _labels(before: list[Json], after: list[Json]) -> Iterator[Reason]:
+    """The allowed predictions of each corpus that both versions know, where they are others now."""
+    old = {one["id"]: one["labels"] for one in before}
+    for one in after:
+        was, now = old.get(one["id"]), one["labels"]
+        if was is not None and was != now:
+            key = "report.change.labels_order" if sorted(was) == sorted(now) else "report.change.labels"
+            yield reason(key, corpus=one["id"], before=_plain(was), after=_plain(now))
 
 
 def _protocol(before: Json, after: Json) -> Iterator[Reason]:

@@ -53,11 +53,13 @@ def of_version(folder: Path, document: Json, files: Mapping[str, bytes], declare
 def of_shared(files: Mapping[str, bytes], earlier: Mapping[str, str]) -> bytes:
     """`report/hashes.json`: path -> sha256 of the list of versions and of the assets, those of `earlier` kept.
 
+    `renderer` is of what made the list of versions.
+
     An asset is named by its content and never rewritten, so that what was recorded of it first holds.
     """
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     kept = {path: digest for path, digest in earlier.items() if path.startswith("assets/")}
-    return readable_json({"schema": SCHEMA, "files": dict(sorted({**hashes, **kept}.items()))})
+    return readable_json({"schema": SCHEMA, "renderer": renderer(), "files": dict(sorted({**hashes, **kept}.items()))})
 
 
 def recorded_files(path: Path) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,14 @@ from lab.report.document_plain import Json, plain
 from lab.report.hashes import HASHES, declared_values, recorded_files, recorded_renderer
 from lab.report.render import read_assets
 from lab.report.renderer import renderer
-from lab.report.versions import published_content, read_version, version_numbers, version_pages
+from lab.report.versions import (
+    index_pages,
+    published_content,
+    read_version,
+    read_versions,
+    version_numbers,
+    version_pages,
+)
 from lab.store.campaign import read_campaign
 from lab.store.files import inside, read_json, sha256_file
 from lab.store.lines import Lines, changed_lines
@@ -94,6 +101,7 @@ def verify(folder: Path, version: int | None, notes: Mapping[str, str]) -> Verif
     shown = f"report/v{found.version}/decision.json"
     checks: tuple[Callable[[], None], ...] = (
         lambda: _check_pages(report, found),
+        lambda: _check_index(report, numbers, found),
         lambda: _compare(folder, read_version(report, found.version), notes, found),
     )
     for check in checks:
@@ -114,12 +122,18 @@ def _compare(folder: Path, document: Json, notes: Mapping[str, str], found: Veri
     for path, digest in document["inputs"].items():
         if path != WORKBOOK:
             _check_input(folder, path, str(digest), memory.lines.get(path), found)
+    damaged: dict[str, Fault] = {}
     try:
-        campaign = read_campaign(folder)
+        campaign = read_campaign(folder, damaged=damaged)
     except InvalidInputError:
         found.notes.append(reason("verify.not_recomputed"))
         raise
     _check_declared(campaign, document, memory.declared, found)
+    if damaged:  # the rest is judged again, and nothing is decided as if it were all
+        found.faults += damaged.values()
+        found.notes.append(reason("verify.not_recomputed"))
+        _check_verdicts(campaign, document, decide(campaign), found)
+        return
     inputs_hold = len(found.differences) == of_report and not found.faults
     _recompute(campaign, document, notes, found, inputs_hold=inputs_hold)
 
@@ -150,13 +164,47 @@ def _check_pages(report: Path, found: Verification) -> None:
     recorded, made_by = recorded_files(report / name / HASHES), recorded_renderer(report / name / HASHES)
     if not recorded or any(_file(report / name, "decision.json", recorded.get("decision.json", ""))):
         return  # said already
+    pages = [path for path in recorded if path.endswith(".html")]
     if made_by != renderer():
-        found.notes.append(reason("verify.pages_not_made_again", path=f"report/{name}"))
+        found.notes.append(_not_made_again(f"report/{name}", pages, made_by))
         return
-    for path, data in version_pages(read_version(report, found.version), read_assets()).items():
+    made = version_pages(read_version(report, found.version), read_assets())
+    found.differences += _made_again(report.parent, f"report/{name}", made, recorded)
+
+
+def _check_index(report: Path, numbers: Sequence[int], found: Verification) -> None:
+    """The list of versions made again from the `decision.json` of each, as the pages are."""
+    recorded, made_by = recorded_files(report / HASHES), recorded_renderer(report / HASHES)
+    folders = [(f"v{number}", recorded_files(report / f"v{number}" / HASHES)) for number in numbers]
+    pages = [path for path in recorded if path.endswith(".html")]
+    if not recorded:
+        return  # said already
+    altered = {
+        name: list(_file(report.parent, f"report/{name}/decision.json", own["decision.json"]))
+        for name, own in folders
+        if "decision.json" in own
+    }
+    found.differences += [one for name, told in altered.items() if name != f"v{found.version}" for one in told]
+    if any(altered.values()) or len(altered) < len(folders):
+        return  # what the list is made from is not what it was
+    if made_by != renderer():
+        found.notes.append(_not_made_again("report", pages, made_by))
+    else:
+        made = index_pages(read_versions(report), read_assets())
+        found.differences += _made_again(report.parent, "report", made, recorded)
+
+
+def _not_made_again(path: str, pages: Sequence[str], made_by: str | None) -> Reason:
+    """Which pages another product made, so that only their fingerprints were compared."""
+    return reason("verify.pages_not_made_again", path=path, pages=sorted(pages), made_by=made_by, now=renderer())
+
+
+def _made_again(folder: Path, shown: str, made: Mapping[str, bytes], recorded: Mapping[str, str]) -> Iterator[Reason]:
+    """Pages that are other than what was just made; those that differ from what was recorded of them are said."""
+    for path, data in made.items():
         digest = hashlib.sha256(data).hexdigest()
-        if digest != recorded.get(path) or not (report / name / path).is_file():
-            found.differences += _file(report.parent, f"report/{name}/{path}", digest)
+        if digest != recorded.get(path) or not (folder / shown / path).is_file():
+            yield from _file(folder, f"{shown}/{path}", digest)
 
 
 def _file(folder: Path, path: str, digest: str) -> Iterator[Reason]:
@@ -208,6 +256,10 @@ def _check_declared(campaign: Campaign, document: Json, kept: Mapping[str, str],
     found.differences += [reason("verify.value", name=one, before=kept.get(one), after=now.get(one)) for one in names]
     if before != after and all(name.startswith("manifest.") for name in names):
         found.differences.append(reason("verify.file.changed", path=WORKBOOK, before=before, after=after))
+    sealed = (document.get("sealing") or {}).get("sealed_at")
+    if campaign.seal and sealed not in (None, campaign.seal.sealed_at):
+        facts = {"before": sealed, "after": campaign.seal.sealed_at}
+        found.differences.append(reason("verify.value", name="seal.sealed_at", **facts))
     added = [path for path in campaign.inputs if path not in document["inputs"]]
     found.differences += [reason("verify.input.added", path=path) for path in added]
     said = [{**one["fault"]["values"], "slug": one["fault"]["slug"]} for one in document.get("notices", [])]

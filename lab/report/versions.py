@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from lab.messages import LANGUAGES
 from lab.model.reason import Reason
 from lab.report.blocks import Line, Lines, Link, Version, Versions
 from lab.report.changes import changes
+from lab.report.document_json import read_back, written
 from lab.report.document_plain import Json, facts_of, plain
 from lab.report.hashes import HASHES, of_shared, of_version, recorded_files
 from lab.report.languages import LANGUAGE_NAMES, switches
@@ -22,7 +22,6 @@ from lab.report.render import Assets, note_page, read_assets, standalone_note, v
 from lab.report.view import note
 from lab.report.view_first import answer
 from lab.report.words import Words, sentence
-from lab.store.canonical import readable_json
 from lab.store.files import read_json, write_atomically, writing
 
 _VERSION = re.compile(r"v([1-9][0-9]*)")
@@ -109,7 +108,7 @@ def read_version(report: Path, number: int) -> Json:
 
 def published_content(document: Json, notes: Mapping[str, str]) -> Json:
     """A document as it stands in `decision.json`, its version number left out; for comparing."""
-    return _content(json.loads(readable_json({**document, "author_notes": dict(sorted(notes.items()))})))
+    return _content(read_back({**document, "author_notes": dict(sorted(notes.items()))}))
 
 
 def _content(document: Json) -> Json:
@@ -125,7 +124,7 @@ def _write_version(folder: Path, document: Json, assets: Assets, declared: Mappi
     """Build the version in a folder of its own, then give it its name at once."""
     report, name = folder / "report", f"v{document['report_version']}"
     building = report / f".{name}.new"
-    files = {"decision.json": readable_json(document), **version_pages(document, assets)}
+    files = {"decision.json": written(document), **version_pages(document, assets)}
     files[HASHES] = of_version(folder, document, files, declared)
     with writing(report / name):
         shutil.rmtree(building, ignore_errors=True)  # what a run that died has left
@@ -148,7 +147,8 @@ def version_pages(document: Json, assets: Assets) -> dict[str, bytes]:
     return files
 
 
-def _write_index(report: Path, documents: Sequence[Json], assets: Assets) -> None:
+def index_pages(documents: Sequence[Json], assets: Assets) -> dict[str, bytes]:
+    """File name -> content of the list of versions, from their documents alone, oldest first."""
     pages = {
         language: _bytes(
             versions_page(_versions(documents, language), switches(language, "index.{}.html"), assets, "assets/")
@@ -157,6 +157,11 @@ def _write_index(report: Path, documents: Sequence[Json], assets: Assets) -> Non
     }
     files = {f"index.{language}.html": data for language, data in pages.items()}
     files["index.html"] = pages[documents[-1]["language"]]
+    return files
+
+
+def _write_index(report: Path, documents: Sequence[Json], assets: Assets) -> None:
+    files = index_pages(documents, assets)
     for name, data in files.items():
         _keep(report / name, data)
     shared = {**files, **{f"assets/{name}": data for name, data in assets.files().items()}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,12 @@ if TYPE_CHECKING:  # what these describe is slow to import, and some commands ne
     from lab.demo.campaign import DemoResult
     from lab.model.attempt import Slot
     from lab.model.campaign import Seal
-    from lab.model.decision import Decision, Summary
+    from lab.model.decision import Decision, Interval, Summary
     from lab.pipeline import Judgement, Status
     from lab.report.versions import Published
 
 FOUND, INVALID = 1, 3
+_MOST_PAIRS = 3  # of variants side by side on a screen; the report has them all
 
 
 @dataclass(frozen=True)
@@ -96,22 +97,28 @@ def sealed(seal: Seal) -> Shown:
 
 def planned(slots: Sequence[Slot], left: Sequence[Slot]) -> Shown:
     """`lab run --plan`: each round in the order it runs, and how many passes are left."""
-    rounds: dict[tuple[int, str, int], list[str]] = {}
+    from lab.measure.schedule import order_of
+
+    rule = order_of(slots)
+    groups: dict[tuple[object, str, int], list[str]] = {}
     for slot in slots:
-        rounds.setdefault((slot.round, slot.corpus, slot.seed), []).append(slot.variant)
+        first, then = (slot.variant, str(slot.round)) if rule == "by_variant" else (slot.round, slot.variant)
+        groups.setdefault((first, slot.corpus, slot.seed), []).append(then)
 
     def text(words: Messages) -> str:
+        key = "screen.plan.variant" if rule == "by_variant" else "screen.plan.round"
         lines = [
-            words.text("screen.plan.round", round=number, corpus=corpus, seed=str(seed), variants=" → ".join(variants))
-            for (number, corpus, seed), variants in rounds.items()
+            words.text(key, first=first, corpus=corpus, seed=str(seed), then=" → ".join(then))
+            for (first, corpus, seed), then in groups.items()
         ]
+        lines.append(words.text(f"screen.plan.{rule}"))
         return "\n".join([*lines, words.text("screen.plan.left", left=len(left), planned=len(slots))])
 
     as_data = [
         {"variant": s.variant, "corpus": s.corpus, "seed": s.seed, "round": s.round, "position": s.position}
         for s in slots
     ]
-    return Shown(0, {"plan": as_data, "left": len(left)}, text)
+    return Shown(0, {"plan": as_data, "order": rule, "left": len(left)}, text)
 
 
 def judged(judgement: Judgement) -> Shown:
@@ -122,7 +129,14 @@ def judged(judgement: Judgement) -> Shown:
 
     def text(words: Messages) -> str:
         several = len({summary.seed for summary in summaries}) > 1
-        lines = [_summary_line(summary, words, several_seeds=several) for summary in summaries]
+        lines = []
+        for summary in summaries:
+            lines += [_summary_line(summary, words, several_seeds=several), *_behind(summary, judgement, words)]
+        if len(decision.separations) <= _MOST_PAIRS:
+            for one in decision.separations:
+                if one.paired:
+                    place = _place(one.corpus, one.seed, several_seeds=several)
+                    lines.append(words.text("screen.paired", place=place, said=reason_text(one.paired.reason, words)))
         lines += ["", *(answer_lines(decision, words))]
         lines += [words.fault(one) for one in (*changed, *judgement.evidence)]
         if judgement.fault:
@@ -148,10 +162,14 @@ def answer_lines(decision: Decision, words: Messages) -> list[str]:
     return lines
 
 
+def _place(corpus: str, seed: int | None, *, several_seeds: bool) -> str:
+    return f"{corpus} (seed={seed})" if several_seeds else corpus
+
+
 def _summary_line(summary: Summary, words: Messages, *, several_seeds: bool) -> str:
     facts = {
         "variant": summary.variant,
-        "corpus": f"{summary.corpus} (seed={summary.seed})" if several_seeds else summary.corpus,
+        "corpus": _place(summary.corpus, summary.seed, several_seeds=several_seeds),
         "attempts": summary.attempts,
         "accepted": summary.accepted,
         "rejected": summary.rejected,
@@ -168,6 +186,22 @@ def _summary_line(summary: Summary, words: Messages, *, several_seeds: bool) -> 
     return words.text("screen.summary", **facts, **durations)
 
 
+def _behind(summary: Summary, judgement: Judgement, words: Messages) -> Iterator[str]:
+    """What the figures of a summary rest on: the interval of its median, and the first unassessed pass and a remedy."""
+    if summary.median_s is not None and summary.median_interval is not None:
+        yield f"  {reason_text(summary.median_interval.reason, words)}"
+    group = (summary.variant, summary.corpus, summary.seed)
+    rows = [one.attempt for one in judgement.campaign.records]
+    own = [one.attempt_id for one in rows if (one.variant, one.corpus, one.seed) == group]
+    verdicts = (judgement.decision.verdicts[one] for one in own)
+    first = next((one for one in verdicts if one.verdict == "unassessed"), None)
+    if first is not None:
+        control: str = first.control if words.has(f"screen.unassessed.{first.control}") else "other"
+        control = "imported" if first.reason.key == "verdict.predictions.imported" else control
+        said = reason_text(first.reason, words)
+        yield f"  {words.text(f'screen.unassessed.{control}', attempt=first.attempt_id, why=said)}"
+
+
 def _summary_data(summary: Summary) -> dict[str, object]:
     return {
         "variant": summary.variant,
@@ -181,7 +215,12 @@ def _summary_data(summary: Summary) -> dict[str, object]:
         "median_s": summary.median_s,
         "min_s": summary.min_s,
         "max_s": summary.max_s,
+        "median_interval": _bounds(summary.median_interval) if summary.median_interval else None,
     }
+
+
+def _bounds(one: Interval) -> dict[str, object]:
+    return {"low_s": one.low, "high_s": one.high, "coverage": one.coverage}
 
 
 def reported(published: Published, notices: Sequence[Fault] = ()) -> Shown:
@@ -218,7 +257,7 @@ def status(found: Status) -> Shown:
             )
             for one in found.variants
         ]
-        lines += [words.fault(one) for one in found.changed]
+        lines += [words.fault(one) for one in (*found.changed, *found.evidence)]
         if found.running is None:
             return "\n".join([*lines, words.text("screen.status.idle")])
         done = found.running.progress.completed if found.running.progress else 0
@@ -226,8 +265,13 @@ def status(found: Status) -> Shown:
         return "\n".join([*lines, words.text("screen.status.running", **now)])
 
     variants = [asdict(one) for one in found.variants]
-    changed = [fault_facts(one) for one in found.changed]
-    return Shown(0, {"variants": variants, "running": _running(found), "seal_changes": changed}, text)
+    facts = {
+        "variants": variants,
+        "running": _running(found),
+        "seal_changes": [fault_facts(one) for one in found.changed],
+        "evidence_faults": [fault_facts(one) for one in found.evidence],
+    }
+    return Shown(0, facts, text)
 
 
 def _running(found: Status) -> dict[str, object] | None:

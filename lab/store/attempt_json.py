@@ -9,15 +9,20 @@ from datetime import datetime
 from typing import Any
 
 from lab.errors import Fault, InvalidInputError, fault
-from lab.model.attempt import COLUMNS, Attempt, Column, Details, DeviceMemory, Record
+from lab.model.attempt import COLUMNS, Attempt, Column, Details, DeviceMemory, Population, Provenance, Record
 from lab.model.reason import Reason
 
 SCHEMA = 1
 
 
 def to_json(record: Record) -> dict[str, object]:
-    """A record as the object that `attempt.json` holds: `schema`, `attempt` (every column), `details`."""
-    return {"schema": SCHEMA, "attempt": record.attempt, "details": record.details}
+    """A record as the object that `attempt.json` holds: `schema`, `attempt` (every column), `details`.
+
+    What only imported attempts have is left out of the others.
+    """
+    held = {one.name: getattr(record.details, one.name) for one in fields(Details)}
+    details = {name: value for name, value in held.items() if value or name not in _IMPORTED}
+    return {"schema": SCHEMA, "attempt": record.attempt, "details": details}
 
 
 def from_json(value: object, shown: str) -> Record:
@@ -39,7 +44,8 @@ def from_json(value: object, shown: str) -> Record:
     details = reader.details(value.get("details", {}))
     if reader.faults or attempt is None:
         raise InvalidInputError(*reader.faults)
-    return Record(attempt, details)
+    declared = details.provenance is not None and attempt.predictions_sha256 is None
+    return Record(attempt, details, declared)
 
 
 def _is_integer(value: object) -> bool:
@@ -98,9 +104,23 @@ _DETAILS: Mapping[str, Callable[[object], bool]] = {
     "counts": _is_count_map,
     "readings": _is_reading_map,
     "facts": _is_text_map,
+    "provenance": lambda value: value is None or isinstance(value, dict),
+    "predictions_from": lambda value: value is None or isinstance(value, dict),
+    "populations": lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value),
 }
+_IMPORTED = ("provenance", "predictions_from", "populations")
 _DEVICE: Mapping[str, Callable[[object], bool]] = {
     one.name: _is_integer if one.name.endswith("_bytes") else _is_text for one in fields(DeviceMemory)
+}
+
+
+_PROVENANCE: Mapping[str, Callable[[object], bool]] = {
+    one.name: (lambda value: isinstance(value, bool)) if one.name == "in_order" else _is_text
+    for one in fields(Provenance)
+}
+_POPULATION: Mapping[str, Callable[[object], bool]] = {
+    one.name: _is_integer if one.name == "count" else _is_number if one.name.endswith("_s") else _is_text
+    for one in fields(Population)
 }
 
 
@@ -151,14 +171,29 @@ class _Reader:
             found["ended_because"] = Reason(because["key"], because["values"])
         if "devices" in found:
             found["devices"] = tuple(self._device(one) for one in found["devices"])
+        for name in ("provenance", "predictions_from"):
+            if found.get(name):
+                needed = ("file", "sha256", "format")
+                found[name] = Provenance(**self._part(found[name], _PROVENANCE, f"details.{name}.", needed))
+        if "populations" in found:
+            within, all_of = "details.populations.", tuple(_POPULATION)
+            parts = [self._part(one, _POPULATION, within, all_of) for one in found["populations"]]
+            found["populations"] = tuple(Population(**one) for one in parts)
         return Details(**found)
 
     def _device(self, value: dict[str, Any]) -> DeviceMemory:
-        self.only(value, tuple(_DEVICE), "details.devices.")
-        held = {name: one for name, one in value.items() if one is not None and name in _DEVICE and _DEVICE[name](one)}
-        for name in _DEVICE:
+        return DeviceMemory(**self._part(value, _DEVICE, "details.devices.", ("device",)))
+
+    def _part(
+        self, value: dict[str, Any], kinds: Mapping[str, Callable[[object], bool]], within: str, needed: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """The fields of one part that are there and sound; what is needed and not there is a fault, and empty text."""
+        self.only(value, tuple(kinds), within)
+        held = {name: one for name, one in value.items() if one is not None and name in kinds and kinds[name](one)}
+        for name in kinds:
             if value.get(name) is not None and name not in held:
-                self._add("attempt-bad-value", f"details.devices.{name}", wanted="detail", found=str(value[name])[:60])
-        if "device" not in held:
-            self._add("attempt-bad-value", "details.devices.device", wanted="text", found=None)
-        return DeviceMemory(**{"device": "", **held})
+                self._add("attempt-bad-value", f"{within}{name}", wanted="detail", found=str(value[name])[:60])
+        for name in needed:
+            if name not in held:
+                self._add("attempt-bad-value", f"{within}{name}", wanted="text", found=None)
+        return {**dict.fromkeys(needed, ""), **held}

@@ -91,8 +91,13 @@ def finish_attempt(folder: Path, record: Record) -> None:
     write_atomically(target / ATTEMPT_JSON, readable_json(to_json(record)))
 
 
-def read_records(folder: Path) -> tuple[Record, ...]:
+def read_records(folder: Path, damaged: dict[str, Fault] | None = None) -> tuple[Record, ...]:
     """Every attempt on record, by start, then id; names that begin with a dot are no attempts.
+
+    Args:
+        folder: the campaign folder.
+        damaged: takes attempt id -> what is wrong for each record that cannot be read, where the others are wanted all
+            the same; None: they are refused.
 
     Raises:
         InvalidInputError: a record is missing, damaged or of another attempt; every one that is, at once.
@@ -108,7 +113,9 @@ def read_records(folder: Path) -> tuple[Record, ...]:
                 records.append(_read(folder, path.name))
             except InvalidInputError as error:
                 faults += error.faults
-    if faults:
+                if damaged is not None:
+                    damaged[path.name] = error.faults[0]
+    if faults and damaged is None:
         raise InvalidInputError(*faults)
     return in_order(records)
 

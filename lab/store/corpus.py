@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
-import hashlib
-import json
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +15,11 @@ from lab.model.campaign import CorpusFacts
 from lab.model.manifest import CorpusSpec
 from lab.model.names import MANIFEST
 from lab.store.canonical import canonical_json
-from lab.store.files import inside
+from lab.store.corpus_table import Declared, load_inputs
+from lab.store.files import inside, sha256_file
 from lab.store.stored_inputs import StoredInput, StoredInputs, store_inputs
 from lab.store.tables import FORMATS, Table
 
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 LARGE = 32 << 20  # bytes of a file from which on its inputs are not held in memory
 _MOST_FAULTS = 20  # of one file: more of them help nobody
 
@@ -64,7 +63,8 @@ class _Input:
 def read_corpus(folder: Path, spec: CorpusSpec) -> Corpus:
     """Read and check one corpus and its tuning set.
 
-    The fingerprint is the sha256 of one canonical JSON line `{"groups","id","reference","text"}` per input, in order.
+    The fingerprint is the sha256 of the file, as `sha256sum` gives it: it covers content and order, and no second
+    reading is to be trusted. Which of its columns mean what is declared, and sealed, in the manifest.
 
     Args:
         folder: the campaign folder.
@@ -87,7 +87,7 @@ def read_corpus(folder: Path, spec: CorpusSpec) -> Corpus:
         tuning_sha256 = _check_tuning(folder, spec, inputs, faults)
     faults.raise_any()
     return Corpus(
-        facts=_facts(spec, inputs, tuning_sha256),
+        facts=_facts(folder, spec, inputs, tuning_sha256),
         ids=tuple(one.id for one in inputs),
         texts=tuple(one.text for one in inputs),
         references=tuple(one.reference for one in inputs),
@@ -110,6 +110,8 @@ def open_corpus(folder: Path, spec: CorpusSpec, *, least: int = LARGE) -> Corpus
     faults = _Faults(spec.path)
     counts = _Counts(spec)
     tuning = _Tuning.of(folder, spec) if spec.tuning is not None else None
+    if sound := _in_one_go(folder, spec, tuning):
+        return sound
 
     def rows() -> Iterator[StoredInput]:
         for one in _inputs(_table(folder, spec, spec.path), spec, faults, tuple(spec.groups), complete=True):
@@ -127,7 +129,27 @@ def open_corpus(folder: Path, spec: CorpusSpec, *, least: int = LARGE) -> Corpus
     if tuning is not None and not faults.found:
         tuning.report(spec.path, faults)
     faults.raise_any()
-    return StoredCorpus(counts.facts(tuning.sha256 if tuning else None), table)
+    return StoredCorpus(counts.facts(sha256_file(path), tuning.sha256 if tuning else None), table)
+
+
+def _in_one_go(folder: Path, spec: CorpusSpec, tuning: _Tuning | None) -> StoredCorpus | None:
+    """The corpus as the database reads it, where nothing may be wrong with it; None: to be read line by line."""
+    source = _table(folder, spec, spec.path)
+    kind = source.format or FORMATS.get(PurePosixPath(spec.path).suffix.lower())
+    if kind not in ("jsonl", "parquet") or codecs.lookup(spec.encoding).name != "utf-8":
+        return None
+    if tuning is not None and tuning.faults.found:
+        return None
+    columns = (spec.id_column, spec.text_column, spec.reference_column, tuple(spec.groups), tuple(spec.labels))
+    shared = ((one.id, _normal(one.text)) for one in tuning.lines) if tuning else ()
+    found = load_inputs(Declared(source.path, kind, *columns), shared)
+    if found is None:
+        return None
+    counts = _Counts(spec, found.size)
+    counts.labels.update(found.labels)
+    for name, values in found.groups.items():
+        counts.groups[name].update(values)
+    return StoredCorpus(counts.facts(sha256_file(source.path), tuning.sha256 if tuning else None), found.table)
 
 
 def iter_inputs(folder: Path, spec: CorpusSpec) -> Iterator[tuple[str, str]]:
@@ -275,14 +297,11 @@ class _Tuning:
     def of(cls, folder: Path, spec: CorpusSpec) -> _Tuning:
         path = str(spec.tuning)
         faults = _Faults(path)
-        digest = hashlib.sha256()
-        lines = []
-        for one in _inputs(_table(folder, spec, path), spec, faults, (), complete=False):
-            digest.update(_line(one))
-            lines.append(one)
+        source = _table(folder, spec, path)
+        lines = list(_inputs(source, spec, faults, (), complete=False))
         if not lines and not faults.found:
             faults.add("corpus-empty", None)
-        return cls(faults, digest.hexdigest(), lines)
+        return cls(faults, sha256_file(source.path), lines)
 
     def compare(self, one: _Input) -> None:
         """Note the first line of the corpus that shares an id, and that shares a text."""
@@ -301,12 +320,6 @@ class _Tuning:
         into.found += self.faults.found
 
 
-def _line(one: _Input) -> bytes:
-    """What of an input enters the fingerprint: its canonical JSON; its values are texts and need no check."""
-    seen = {"groups": one.groups, "id": one.id, "reference": one.reference, "text": one.text}
-    return (_CANONICAL.encode(seen) + "\n").encode()
-
-
 @dataclass
 class _Counts:
     """What the inputs so far add to the facts of their corpus."""
@@ -315,25 +328,23 @@ class _Counts:
     size: int = 0
 
     def __post_init__(self) -> None:
-        self.digest = hashlib.sha256()
         self.labels: Counter[str] = Counter()
         self.groups: dict[str, Counter[str]] = {name: Counter() for name in self.spec.groups}
 
     def take(self, one: _Input) -> None:
         self.size += 1
-        self.digest.update(_line(one))
         if one.reference is not None:
             self.labels[one.reference] += 1
         for name, value in one.groups.items():
             if value is not None:
                 self.groups[name][value] += 1
 
-    def facts(self, tuning_sha256: str | None) -> CorpusFacts:
+    def facts(self, sha256: str, tuning_sha256: str | None) -> CorpusFacts:
         labels = tuple(self.spec.labels) or tuple(sorted(self.labels))
         return CorpusFacts(
             id=self.spec.id,
             size=self.size,
-            sha256=self.digest.hexdigest(),
+            sha256=sha256,
             labels=labels,
             label_counts={label: self.labels[label] for label in labels},
             groups={name: {value: found[value] for value in sorted(found)} for name, found in self.groups.items()},
@@ -341,8 +352,8 @@ class _Counts:
         )
 
 
-def _facts(spec: CorpusSpec, inputs: Sequence[_Input], tuning_sha256: str | None) -> CorpusFacts:
+def _facts(folder: Path, spec: CorpusSpec, inputs: Sequence[_Input], tuning_sha256: str | None) -> CorpusFacts:
     counts = _Counts(spec)
     for one in inputs:
         counts.take(one)
-    return counts.facts(tuning_sha256)
+    return counts.facts(sha256_file(inside(folder, spec.path, MANIFEST)), tuning_sha256)

@@ -19,7 +19,7 @@ from lab.model.protocol import Protocol
 from lab.store.agreement import compare
 from lab.store.attempts import ATTEMPTS, PREDICTIONS
 from lab.store.corpus import Corpus, StoredCorpus
-from lab.store.files import inside
+from lab.store.files import inside, sha256_file
 from lab.store.predictions import examine
 
 _Done = TypeVar("_Done")
@@ -81,11 +81,14 @@ class Findings:
         if not path.is_file():
             raise InvalidInputError(fault("predictions-missing", file=relative))
         # Only a declared label set refuses an answer: the references' own labels are not all that may be said.
-        labels = next(spec.labels for spec in self.manifest.corpora if spec.id == corpus.facts.id) or None
+        spec = next(spec for spec in self.manifest.corpora if spec.id == corpus.facts.id)
+        labels, vectors = spec.labels or None, spec.answers == "vector"
         used = metric(self.protocol.metric, self.manifest)
         distances = used is not None and used.needs == "distances"
         recorded = attempt.predictions_sha256
-        self.evidence[attempt.attempt_id] = examine(path, corpus, labels, recorded, distances=distances)
+        self.evidence[attempt.attempt_id] = examine(
+            path, corpus, labels, recorded, distances=distances, vectors=vectors
+        )
         self.examined.append(relative)
         self._paths[attempt.attempt_id] = path
         return [attempt]
@@ -142,5 +145,24 @@ def _called(function: OwnFunction, found: Evidence) -> Iterator[tuple[Subgroup |
 
 def sound(found: Evidence) -> bool:
     """Whether predictions are the measured ones, of every id once, and can be read: what a reference run has to be."""
-    wrong = found.duplicates or found.missing or found.unexpected or found.bad_line_count or found.bad_label_count
-    return not wrong and found.altered is False
+    ids = found.duplicates or found.missing or found.unexpected
+    form = found.bad_line_count or found.bad_label_count or found.bad_vector_count
+    return not ids and not form and found.altered is False
+
+
+def changed_predictions(folder: Path, records: Iterable[Record]) -> tuple[Fault, ...]:
+    """A fault for each completed attempt whose predictions are gone or are not the measured ones; nothing is judged."""
+    found: list[Fault] = []
+    for record in records:
+        attempt = record.attempt
+        relative = attempt.predictions_path or f"{ATTEMPTS}/{attempt.attempt_id}/{PREDICTIONS}"
+        if record.declared or attempt.outcome != "completed":
+            continue
+        try:
+            digest = sha256_file(inside(folder, relative, f"{ATTEMPTS}/{attempt.attempt_id}"))
+        except InvalidInputError as error:
+            found += [fault("predictions-missing", file=relative)] if not (folder / relative).exists() else error.faults
+            continue
+        if attempt.predictions_sha256 is not None and digest != attempt.predictions_sha256:
+            found.append(fault("predictions-altered", file=relative, id=attempt.attempt_id))
+    return tuple(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -22,12 +23,17 @@ from lab.store.tally import FIRST
 
 _CHUNK = 1 << 20
 _BATCH = 10_000
-_TEXT = r'[^"\\\x00-\x1f]*'
-_NUMBER = "-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?"
-_ONE_SCORE = f'"{_TEXT}": ?(?:{_NUMBER}|null)'
-_NO_CONTROLS = bytes(sorted({*range(256)} - {*range(32)} | {ord("\n")}))
-# The scores as `write_predictions` writes them, to the end of the line.
-_SCORES = f"(?:null|[{{](?:{_ONE_SCORE}(?:, ?{_ONE_SCORE})*)?[}}])[}}]"
+_CHANGING = (b"\r", b"\t", b"\0")  # what another reader of lines ends a line at, drops or takes for a space
+_PLAIN = re.compile(rb'[{]"id":( ?)"[^"]*",( ?)"prediction":\1"[^"]*"(,\2"scores":\1[{])?')
+# The database's own check of JSON lets pass what the strict reader refuses: NaN and infinity in any case, a comma
+# before a closing bracket, an integer of more digits than Python converts. A line that may hold one is read strictly,
+# and so is one with a list or an object within its scores, or with anything after them.
+_MOST_DIGITS = 4300
+_PLAIN_SCORES = rf"""
+    ends_with(line, '}}}}') AND NOT regexp_matches(line, '[}}](?:[, ]|[}}][}}])')
+    AND NOT ends_with(line, ',}}}}') AND NOT ends_with(line, ' }}}}') AND strlen(line) < {_MOST_DIGITS}
+    AND NOT regexp_matches(line, ':[ ]*-?(?:[iIN]|n[aA]|\[)')
+"""
 
 
 @dataclass
@@ -53,9 +59,8 @@ class _Bytes:
 
     sha256: str
     size: int
-    lines: int
     mark: int
-    controls: bool
+    changing: bool
     ends: bool
 
 
@@ -69,12 +74,12 @@ def load(database: Any, path: Path, scratch: Path, name: str) -> Loaded:  # noqa
         counted = aside.submit(_bytes, path)
         as_lines = table_format(path) is None and _load_lines(database, path, name)
         found = counted.result()
-    if as_lines and not found.controls:
+    if as_lines and not found.changing:
         whole = database.execute(f"SELECT count(*), sum(bytes) FROM {name}_lines").fetchone()  # noqa: S608  (names of this program)
         rows, size = whole[0], int(whole[1] or 0)
-        full_lines = found.lines + (not found.ends)
-        if rows == full_lines and size + found.lines + found.mark == found.size:
-            return _with_odd_lines(database, scratch, name, found)
+        # One byte ends each row, the last one perhaps not: then no row was left out, joined or cut.
+        if size + rows - (not found.ends) + found.mark == found.size:
+            return _with_odd_lines(database, scratch, name, found, rows)
     loaded = Loaded(found.sha256)
     _keep(database, scratch, f"{name}_all", (_taken(line, loaded) for line in lines(path)))
     database.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM {name}_all WHERE id IS NOT NULL")  # noqa: S608  (as above)
@@ -83,19 +88,18 @@ def load(database: Any, path: Path, scratch: Path, name: str) -> Loaded:  # noqa
 
 def _bytes(path: Path) -> _Bytes:
     digest = hashlib.sha256()
-    size = newlines = 0
-    controls = False
+    size = 0
+    changing = False
     head = last = b""
     with reading(path), path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
             head = head or chunk[:4]
             size += len(chunk)
-            newlines += chunk.count(b"\n")
-            controls = controls or bool(chunk.translate(None, _NO_CONTROLS))
+            changing = changing or any(one in chunk for one in _CHANGING)
             last = chunk[-1:]
     mark = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
-    return _Bytes(digest.hexdigest(), size, newlines, mark, controls, last in (b"\n", b""))
+    return _Bytes(digest.hexdigest(), size, mark, changing, last in (b"\n", b""))
 
 
 def _load_lines(database: Any, path: Path, name: str) -> bool:  # noqa: ANN401  (a duckdb connection)
@@ -105,39 +109,38 @@ def _load_lines(database: Any, path: Path, name: str) -> bool:  # noqa: ANN401  
     """
     import duckdb
 
+    # A line is plain when its two texts, put between the marks of the first line, are the line again: nothing is left
+    # out, comes twice or has an escape. The form of the first line is looked for; another one is read line by line.
     with reading(path), path.open("rb") as file:
-        with_scores = b'"scores"' in file.readline(_CHUNK)
-    # Each form costs time, so that only the one of the first line is looked for; the other is read line by line.
-    end = f"len(parts) = 2 AND s[9] = '' AND regexp_full_match(parts[2], '{_SCORES}')" if with_scores else "s[9] = '}'"
-    plain = f"""
-        len(s) = 9 AND s[1] = '{{' AND s[2] = 'id' AND s[3] IN (': ', ':') AND s[5] IN (', ', ',')
-        AND s[6] = 'prediction' AND s[7] IN (': ', ':') AND NOT contains(line, '\\') AND {end}
-    """
-    source = """
-        read_csv(?, auto_detect = false, delim = '\x1f', quote = '', escape = '', comment = '', header = false,
-                 columns = {'line': 'VARCHAR'})
-    """
-    taken_apart = f"SELECT line, string_split(line, '\"') AS s FROM {source}"  # noqa: S608  (patterns of this program)
-    if with_scores:
-        in_parts = f"SELECT line, string_split(line, ', \"scores\": ') AS parts FROM {source}"  # noqa: S608  (as above)
-        taken_apart = f"SELECT line, parts, string_split(parts[1], '\"') AS s FROM ({in_parts})"  # noqa: S608  (as above)
+        first = _PLAIN.match(file.readline(_CHUNK))
+    colon, comma, scores = (one.decode() if one else "" for one in first.groups()) if first else ("", "", "")
+    start, between = f'{{"id":{colon}"', f'",{comma}"prediction":{colon}"'
+    again = f"concat('{start}', texts[1], '{between}', texts[2], '\"{scores or '}'}')"
+    alike = f"starts_with(line, {again}) AND {_PLAIN_SCORES}" if scores else f"line = {again}"
     query = f"""
         CREATE TEMP TABLE {name}_lines AS
-        SELECT CASE WHEN plain THEN s[4] END AS id, CASE WHEN plain THEN s[8] END AS prediction,
+        SELECT CASE WHEN plain THEN texts[1] END AS id, CASE WHEN plain THEN texts[2] END AS prediction,
                CASE WHEN NOT plain THEN line END AS odd, strlen(line)::INTEGER AS bytes
-        FROM (SELECT line, s, {plain} AS plain FROM ({taken_apart}))
+        FROM (
+            SELECT line, texts, texts[1] IS NOT NULL AND texts[2] IS NOT NULL AND {alike} AS plain
+            FROM (
+                SELECT line, TRY(json_extract_string(line, ['$.id', '$.prediction'])) AS texts
+                FROM read_csv(?, auto_detect = false, delim = '\x1f', quote = '', escape = '', comment = '',
+                              header = false, columns = {{'line': 'VARCHAR'}})
+            )
+        )
     """  # noqa: S608  (names and patterns of this program)
     try:
         database.execute(query, [as_pattern(path)])
-    except duckdb.Error:
+    except (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.IOException):
         return False
     return True
 
 
-def _with_odd_lines(database: Any, scratch: Path, name: str, found: _Bytes) -> Loaded:  # noqa: ANN401  (a duckdb connection)
+def _with_odd_lines(database: Any, scratch: Path, name: str, found: _Bytes, last: int) -> Loaded:  # noqa: ANN401  (a duckdb connection)
+    """The view of the plain lines and of those read one by one; `last` is the number of the last line."""
     loaded = Loaded(found.sha256)
     odd = fetched(database, f"SELECT rowid, odd FROM {name}_lines WHERE odd IS NOT NULL ORDER BY rowid")  # noqa: S608  (as above)
-    last = found.lines + (not found.ends)
 
     def read() -> Iterator[Line]:
         for row, text in odd:

@@ -62,9 +62,14 @@ class StoredInputs:
         return found
 
 
+def new_store(groups: tuple[str, ...]) -> StoredInputs:
+    """A database file without tables yet."""
+    return StoredInputs(groups, tempfile.TemporaryDirectory(prefix="lab-"))
+
+
 def store_inputs(rows: Iterable[StoredInput], groups: tuple[str, ...]) -> StoredInputs:
     """Write inputs into a table, in their order; they are read once and not held."""
-    stored = StoredInputs(groups, tempfile.TemporaryDirectory(prefix="lab-"))
+    stored = new_store(groups)
     path = Path(stored.folder.name, "inputs.jsonl")
     names = ("place", "line", "id", "reference", *stored.columns)
     with path.open("w", encoding="ascii") as file:

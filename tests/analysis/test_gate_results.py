@@ -145,6 +145,7 @@ def test_deadline() -> None:
         ({"choices": (PackageChoice("a", None, 7, None),)}, "no_lots"),
         ({"choices": (PackageChoice("a", None, 7, 0),)}, "no_lots"),
         ({"choices": (PackageChoice("a", None, 30, 1),)}, "no_offer"),
+        ({"offers": (offer("b200"),), "choices": (PackageChoice("a", None, 7, None),)}, "no_card"),
         ({"offers": (*OFFERS, offer(region="eu", price="1"))}, "several"),
     ],
 )

@@ -122,6 +122,18 @@ def test_an_expense_stated_for_one_variant_only_is_a_warning() -> None:
     assert decision.variants[0].committed == Decimal("110.00")
 
 
+def test_an_expense_in_two_currencies_is_a_warning() -> None:
+    """Currencies are never converted, so each variant that the item bears on says so; another item is untouched."""
+    expenses = (
+        Expense("storage", "a", Decimal(5), "USD", "kept"),
+        Expense("storage", "b", Decimal(5), "EUR", "kept"),
+        Expense("transfer", None, Decimal(5), "EUR", "results"),
+    )
+    decision = decide(campaign([*passes("a", FIVE), *passes("b", FIVE)], expenses=expenses))
+    facts = {"item": "storage", "currencies": ["EUR", "USD"]}
+    assert [one.warnings for one in decision.variants] == [(reason("warning.expense_currencies", **facts),)] * 2
+
+
 def test_example_prices_are_marked() -> None:
     """Every variant priced from the demo's catalogue says so."""
     offers = (offer(catalogue_version="example-2026"),)

@@ -8,6 +8,7 @@ import pytest
 
 from lab.analysis.rank_test import exact_p_value
 from lab.analysis.separation import could_tell, more_passes, separate
+from lab.messages import messages
 from lab.model.decision import Summary
 
 NEAR, FAR = (10.0, 10.1, 10.2, 10.3, 10.4), (20.0, 20.1, 20.2, 20.3, 20.4)
@@ -59,6 +60,16 @@ def test_both_can_block() -> None:
     """Overlapping durations fail the range and the test."""
     (found,) = separate([summary("a", (1.0, 5.0, 9.0)), summary("b", (2.0, 6.0, 8.0))])
     assert found.blocked_by == "range_and_test"
+
+
+def test_few_passes_that_overlap_are_told_both() -> None:
+    """Three a side reach p = 0.1 at best: the spread is to be looked at, and too few passes are said to be too few."""
+    (found,) = separate([summary("a", (10.0, 11.0, 12.0)), summary("b", (10.5, 11.5, 12.5))])
+    assert (found.blocked_by, found.reason.key) == ("range_and_test", "separation.range_and_few")
+    assert (found.reason.values["a_passes"], found.reason.values["b_passes"]) == (3, 3)
+    assert "cannot pass the rank test" in messages("en").text(found.reason.key, **found.reason.values)
+    (enough,) = separate([summary("a", NEAR), summary("b", tuple(one + 0.05 for one in NEAR))])
+    assert enough.reason.key == "separation.range_and_test"
 
 
 def test_one_pass_has_no_range() -> None:

@@ -120,7 +120,7 @@ def test_a_cause_is_looked_for_before_passes_are_run_and_fewer_passes_before_mor
     records = [*passes("a", (10.0, 10.1, 10.2)), *passes("b", (10.0, 10.1, 10.3)), *passes("c", (20.0, 20.1, 20.2))]
     given = campaign(records, {**SAME, "c": "rtx-4090"}, terms=protocol(repetitions=3))
     steps = [one.key for one in decide(given).next_steps]
-    assert steps == ["next.find_cause", "next.more_passes", "next.more_passes", "next.choose_otherwise"]
+    assert steps == ["next.find_cause", "next.more_passes_of_several", "next.choose_otherwise"]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 `python tests/bench/judging.py 1000000 10000000`. For each size, in a process of its own: the corpus is read into its
 table, the predictions are judged against it, and `judging.sql` does the same joins and counts over the same file and
 the same table. Times are the best of the rounds, in turn, with the processor's seconds beside the clock's, since other
-programs may run; memory is the most that the whole process held until then. The corpus is read by Python, line by line,
-for its fingerprint: that is a line of its own and no part of judging.
+programs may run; memory is the most that the whole process held until then. Reading the corpus into its table is a line
+of its own and no part of judging; its fingerprint is held against the system's `sha256sum` on the same file.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import multiprocessing
 import random
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from lab.model.manifest import CorpusSpec
 from lab.store.corpus import StoredCorpus, open_corpus
+from lab.store.files import sha256_file
 from lab.store.predictions import examine, stored
 
 LABELS = ("billing", "bug", "login", "refund")
@@ -77,7 +79,18 @@ def measure(folder: Path, size: int, rounds: int, answer: multiprocessing.Simple
         judging.append(timed(lambda: examine(path, corpus, LABELS, "0" * 64, large=0)))
         queries.append(timed(bare))
     found["judging"], found["bare"] = (tuple(map(min, zip(*each, strict=True))) for each in (judging, queries))
+    source = folder / SPEC.path
+    fingerprints = [timed(lambda: sha256_file(source)) for _ in range(rounds)]
+    system = [_clock(["sha256sum", str(source)]) for _ in range(rounds)]
+    found["fingerprint"] = tuple(map(min, zip(*fingerprints, strict=True)))
+    found["sha256sum"] = min(system)
     answer.put(found)
+
+
+def _clock(command: list[str]) -> float:
+    begun = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - begun
 
 
 def main() -> None:
@@ -105,6 +118,8 @@ def main() -> None:
         for key, text in said.items():
             print(f"  {key:8} {text}")  # noqa: T201  (as above)
         print(f"  judging / bare: {clock:.2f} by the clock, {processor:.2f} by the processor")  # noqa: T201  (as above)
+        speed = found["sha256sum"] / found["fingerprint"][0]
+        print(f"  fingerprint: {found['fingerprint'][0]:.3f} s, {speed:.2f} times the speed of sha256sum")  # noqa: T201  (as above)
         print(f"  most memory while reading and judging: {found['memory_gib']:.2f} GiB")  # noqa: T201  (as above)
 
 

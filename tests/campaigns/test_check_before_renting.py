@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from campaign_folders import Plan, build, protocol
 
 from lab.cli import main
 from lab.messages import LANGUAGES, messages
+from lab.store.campaign import read_campaign
+from lab.store.computable import not_computable
 
 NEEDED = {("abcde", 5): {"passes": 5, "variants": 5, "pairs": 10, "needed": 6, "p": 0.007937},
           ("ab", 3): {"passes": 3, "variants": 2, "pairs": 1, "needed": 4, "p": 0.1}}  # fmt: skip
@@ -34,3 +39,50 @@ def checked(folder: Path, variants: str, repetitions: int, language: str, capsys
     plan = Plan([], {one: {} for one in variants}, protocol=protocol(repetitions=repetitions))
     assert main(["check", str(build(folder / "campaign", plan)), "--lang", language]) == 0
     return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("terms", "slug"),
+    [
+        ({"metric": "mean_absolute_error", "threshold": 0.5}, "protocol-metric-needs-numbers"),
+        ({"metric": "reference_agreement"}, "protocol-metric-needs-reference"),
+        ({"reproducibility_target": "identical_outputs"}, "protocol-target-needs-reference"),
+    ],
+)
+def test_a_term_that_cannot_be_computed_is_refused_before_the_seal(
+    terms: dict[str, object], slug: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Numbers of text labels, a comparison with no reference variant: every pass would stay unassessed."""
+    folder = build(tmp_path / "campaign", Plan([], protocol=protocol(**terms)))
+    assert main(["check", str(folder), "--json"]) == 1
+    assert slug in [one["slug"] for one in json.loads(capsys.readouterr().out)["faults"]]
+    (folder / "seal.json").unlink()
+    assert main(["seal", str(folder)]) == 3
+    assert not (folder / "seal.json").exists()
+
+
+def test_a_bound_on_scores_that_nobody_may_write_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Text classification writes scores by itself; a function of the user's own may not."""
+    terms = protocol(reproducibility_target="bounded_distance", reference_variant="b1", tolerance=0.01)
+    variants = {"b1": {}, "own": {"workload": "python", "function": "work:answers"}}
+    main(["check", str(build(tmp_path / "campaign", Plan([], variants, protocol=terms))), "--json"])
+    warnings = json.loads(capsys.readouterr().out)["warnings"]
+    assert [one["text"].count("own") for one in warnings if one["key"] == "check.without_scores"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("module", "slug"),
+    [(None, "file-missing"), ("def other(confusion):\n    return 1\n", "metric-function-missing"),
+     ("def cost(:\n", "metric-file-broken"), ("from elsewhere import cost\n", None)],
+)  # fmt: skip
+def test_an_own_metric_that_is_not_there_is_known_beforehand(module: str | None, slug: str | None) -> None:
+    """Its file is read and never run."""
+    with TemporaryDirectory() as name:
+        folder = build(Path(name, "campaign"), Plan([], protocol=protocol()))
+        text = (folder / "manifest.toml").read_text() + '[metrics.cost]\nfunction = "own:cost"\n'
+        (folder / "manifest.toml").write_text(text)
+        if module is not None:
+            (folder / "own.py").write_text(module)
+        campaign = read_campaign(folder)
+        found = not_computable(replace(campaign, protocol=protocol(metric="cost")), folder)
+        assert [one.slug for one in found] == ([slug] if slug else [])

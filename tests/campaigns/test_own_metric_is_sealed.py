@@ -30,6 +30,13 @@ def test_a_changed_file_of_an_own_metric_is_named_by_every_command(tmp_path: Pat
     terms = replace(terms, deadline=datetime(2027, 1, 8, tzinfo=UTC))
     write_workbook(tmp_path / "campaign.xlsx", WorkbookContent(terms), read_manifest(tmp_path / "manifest.toml"))
     assert said("run", tmp_path)[0] == 0
+    seal = (tmp_path / "seal.json").read_text(encoding="utf-8")
+    at = json.loads(seal)["sealed_at"]
+    (tmp_path / "seal.json").write_text(seal.replace(at, "2020-01-01T00:00:00+00:00"), encoding="utf-8")
+    for command in ("check", "status"):  # a seal dated otherwise: every attempt keeps the date it was started under
+        _, text = said(command, tmp_path)
+        assert f"2020-01-01T00:00:00+00:00, and attempts that started under it keep {at}" in text, command
+    (tmp_path / "seal.json").write_text(seal, encoding="utf-8")
     before = sha256_file(tmp_path / "own.py")
     (tmp_path / "own.py").write_text("def cost(confusion):\n    return 0\n")
     after = sha256_file(tmp_path / "own.py")

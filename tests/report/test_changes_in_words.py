@@ -46,9 +46,16 @@ def without_a_variant(campaign: Campaign) -> Campaign:
     return replace(campaign, manifest=campaign.manifest.model_copy(update={"variants": kept}))
 
 
+def other_labels(campaign: Campaign) -> Campaign:
+    """One more label is allowed."""
+    corpora = {name: replace(one, labels=(*one.labels, "praise")) for name, one in campaign.corpora.items()}
+    return replace(campaign, corpora=corpora)
+
+
 @pytest.mark.parametrize(
     ("change", "key", "parts"),
     [
+        (other_labels, "labels", ("bug; ", "; praise")),
         (lambda one: replace(one, protocol=made.protocol(threshold=0.9)), "protocol", ("threshold", "0.7", "0.9")),
         (lambda one: replace(one, protocol=made.protocol(threshold=0.9)), "answer.chosen.none_eligible", ("b8",)),
         (lambda one: replace(one, offers=(made.offer(price="120"),)), "committed", ("b1", "110.00", "120.00")),

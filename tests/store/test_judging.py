@@ -19,8 +19,10 @@ from lab.model.evidence import Distances
 from lab.model.manifest import CorpusSpec
 from lab.store.agreement import compare
 from lab.store.corpus import Corpus, StoredCorpus, open_corpus, read_corpus
+from lab.store.corpus_table import Declared, load_inputs
 from lab.store.prediction_lines import number_of
-from lab.store.predictions import examine, stored
+from lab.store.predictions import examine, stored, write_predictions
+from lab.store.predictions_table import load
 from lab.store.wrong_ids import wrong_rows
 
 SPEC = CorpusSpec(id="c", path="corpus.jsonl", reference_column="label", groups=("side",), tuning="tuning.jsonl")
@@ -106,6 +108,96 @@ def test_a_corpus_in_a_table_has_the_facts_and_the_faults_of_one_in_memory(tmp_p
     assert opened.facts == wanted.facts
     path = rows_to(tmp_path / "p.jsonl", [{"id": one, "prediction": "x"} for one in reversed(wanted.ids)])
     assert examine(path, opened, None, "0") == examine(path, wanted, None, "0")
+
+
+LINES = (
+    '{"id": "%d", "text": "a", "label": "x", "side": "l", "n": 1}',
+    '{"id": "%d", "text": "a", "label": null, "side": ""}',
+    '{"id": "%d", "text": "\\u00e9\\n\\"", "label": "x", "side": "é"}',
+    '{"side": "l", "label": "y", "text": "", "id": "%d"}',
+    '{"id": "%d", "text": "a", "label": 1, "side": "l"}',
+    '{"id": "%d", "text": "a", "label": "x", "side": "l", "n": nan}',
+    '{"id": "%d", "text": "a", "label": "x", "side": "l", "n": [1,]}',
+    '{"id": "%d", "text": "a", "label": "x", "side": "l",}',
+    '{"id": "%d", "text": "a", "label": "x", "side": "l", "id": "7"}',
+    '{"id": "%d", "text": "a", "label": "x", "side": "l", "n": {"id": "7"}}',
+    '{"id": "%d", "text": "\\ud800", "label": "x", "side": "l"}',
+    '{"id": "%d", "text": "w ", "label": "x"}\r',
+    "",
+)
+
+
+@IN_FOLDER
+@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=6), st.booleans())
+def test_lines_of_any_form_give_a_table_the_facts_and_faults_of_memory(
+    tmp_path: Path,
+    lines: list[str],
+    ends: bool,  # noqa: FBT001  (a value under test)
+) -> None:
+    """Escapes, other columns, keys twice, what JSON has not: read by the database or line by line, one answer."""
+    text = "\n".join(line.replace("%d", str(place)) for place, line in enumerate(lines))
+    (tmp_path / "corpus.jsonl").write_text(text + "\n" * ends, encoding="utf-8")
+    rows_to(tmp_path / "tuning.jsonl", [{"id": "z", "text": "w"}])
+    wanted, opened = read(read_corpus, tmp_path), read(partial(open_corpus, least=0), tmp_path)
+    assert isinstance(opened, list) or opened.facts == getattr(wanted, "facts", None)
+    assert not isinstance(wanted, list) or opened == wanted
+
+
+def test_a_plain_file_is_read_by_the_database(tmp_path: Path) -> None:
+    """No line of what is usually written goes through the strict reader: that would be right, and slow."""
+    rows = [{"id": str(n), "text": f"a: b\n{n}", "label": "x", "side": "é", "n": 1.5} for n in range(3)]
+    rows_to(tmp_path / "corpus.jsonl", rows)
+    declared = Declared(tmp_path / "corpus.jsonl", "jsonl", "id", "text", "label", ("side",), ())
+    found = load_inputs(declared, ())
+    assert found is not None
+    assert (found.size, found.labels, found.groups) == (3, {"x": 3}, {"side": {"é": 3}})
+    for scores in ({}, {"scores": {"long name": 0.5, "b": -1e-7}}):
+        path = tmp_path / "p.jsonl"
+        write_predictions(path, [{"id": str(n), "prediction": "é", **scores} for n in range(3)])
+        with found.table.connected() as database:
+            assert load(database, path, tmp_path, "seen").rows == "seen_lines"
+
+
+def test_a_large_corpus_keeps_its_order(tmp_path: Path) -> None:
+    """Read by several threads, beside a tuning set, each input stands at its place."""
+    rows_to(tmp_path / "corpus.jsonl", [{"id": f"i{n:06}", "text": f"{n} {'a' * 90}"} for n in range(200_000)])
+    found = load_inputs(Declared(tmp_path / "corpus.jsonl", "jsonl", "id", "text", None, (), ()), [("x", "y")])
+    assert found is not None
+    with found.table.connected() as database:
+        wrong = "SELECT count(*) FROM inputs WHERE id <> printf('i%06d', place) OR line <> place + 1"
+        assert database.execute(wrong).fetchone() == (0,)
+
+
+SCORED = (
+    '{"id": "%d", "prediction": "a", "scores": {"a": 0.5, "b": 1}}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": nan, "b": 1}}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": NaN, "b": 1}}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": -inf}}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": 1,}}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": 1, }}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": 1},}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": 1}, "id": "7"}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": 1} , "id": "7"}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": {"b": 1,}}}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": [1, NaN]}}',
+    '{"id": "%d", "prediction": "a", "scores": {"a}, ": 1, "b\\"}}": 2}}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": 1}, "prediction": "b"}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": 1}}}',
+    '{"id": "%d", "prediction": "a", "scores": {"a": "nan", "b": null}}',
+    '{"id": "", "prediction": "", "scores": {broken',
+    '{"id": "%d", "prediction": "a", "scores": {"a": 1' + "0" * 4400 + "}}",
+    '{"id": "%d", "prediction": "a"}',
+)
+
+
+@IN_FOLDER
+@given(st.lists(st.sampled_from(SCORED), min_size=1, max_size=8))
+def test_scores_of_any_form_are_judged_alike_in_memory_and_in_the_database(tmp_path: Path, lines: list[str]) -> None:
+    """A key twice, NaN in any case, a comma too many, something after the scores: the same evidence."""
+    corpus = corpus_in(tmp_path, ["a"] * len(lines))
+    path = tmp_path / "p.jsonl"
+    path.write_text("\n".join(line.replace("%d", str(n)) for n, line in enumerate(lines)) + "\n", encoding="utf-8")
+    assert examine(path, corpus, None, None, large=0) == examine(path, corpus, None, None)
 
 
 def test_a_small_corpus_stays_in_memory(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.calcul_forfaits import plain_hours, window_hours
+from lab.calcul_forfaits import plain_hours
 from lab.errors import Fault, InvalidInputError, LabError
-from lab.model.catalogue import CalendarTask
+from lab.model.catalogue import CalendarTask, window_hours
 from lab.store.calendar_file import read_tasks, read_zone, task_of_options
 from lab.store.moments import LocalTimeError, local_moment
 

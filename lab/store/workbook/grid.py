@@ -21,9 +21,11 @@ from lab.store.workbook.sheet import Sheet, column_number
 
 _HIDDEN = re.compile(rb'<row r="([0-9]+)"[^>]*\shidden="(?:1|true)"')
 _ERROR = re.compile(rb'<c r="([A-Z]+)([0-9]+)"[^>]*\st="e"')
+# A formula without a result; one that gives text may have an empty one, which is a blank.
 _UNCALCULATED = re.compile(
-    rb'<c r="([A-Z]+)([0-9]+)"[^>]*>\s*<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)(?!\s*<v[^>]*>[^<])'
-)  # fmt: skip
+    rb'<c r="([A-Z]+)([0-9]+)"(?![^>]*\st="str"[^>]*>\s*<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)\s*<v)[^>]*>'
+    rb"\s*<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)(?!\s*<v[^>]*>[^<])"
+)
 
 
 class _Odd:
@@ -113,7 +115,9 @@ def _hidden(rows: PartRows) -> set[int]:
 
 
 def _sheet(name: str, rows: PartRows, values: list[list[Any]], odd: Mapping[int, set[int]], hidden: set[int]) -> Sheet:
-    singly = set().union(*odd.values())
+    singly: set[int] = set().union(*odd.values())
+    beyond = max(singly, default=0) - len(values)  # calamine ends with the last row that has a value
+    values += [[""] * len(values[0] if values else ())] * max(beyond, 0)
     numbers = [
         number for number, row in enumerate(values, 1) if any(row) or row.count("") < len(row) or number in singly
     ]
