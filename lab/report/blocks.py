@@ -12,13 +12,17 @@ from typing import ClassVar, Union
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell. `note` is a quiet line below; `state` is `passed`, `failed` or `unknown`; `sort` orders the column."""
+    """One cell. `note` is a quiet line below; `sort` orders the column; `href` leads to a place of the same page.
+
+    `state` is `passed`, `failed` or `unknown`, or `other` for what differs from most of its row.
+    """
 
     text: str
     note: str | None = None
     state: str | None = None
     mono: bool = False
     sort: str | None = None
+    href: str | None = None
 
 
 @dataclass(frozen=True)
@@ -31,19 +35,34 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A control that keeps the rows whose cell of `column` (from 0) has one of the texts `options`."""
+
+    label: str
+    column: int
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Tools:
-    """Words of the controls that sort, filter and page a table when scripts run."""
+    """Words of the controls that sort, search, filter and page a table when scripts run."""
 
     filter: str
-    shown: str  # with {shown} and {all}, filled in by the script
+    shown: str  # with {first}, {last}, {found} and {all}, filled in by the script
     sort: str
-    more: str
+    before: str
+    after: str
     empty: str
+    any: str
+    choices: tuple[Choice, ...] = ()
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table; the first cell of a row is its header. `caption` says how to read it."""
+    """A table; the first cell of a row is its header. `caption` says how to read it.
+
+    A long one has its first `rows` only, `data` for the script (JSON with < > & escaped) and `partial`, which says so.
+    """
 
     template: ClassVar[str] = "table.html.j2"
     id: str
@@ -52,6 +71,8 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     tools: Tools | None = None
     compact: bool = False
+    data: str | None = None
+    partial: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,11 +95,12 @@ class Lines:
 
 @dataclass(frozen=True)
 class Pair:
-    """A term and what is said of it; `mono` for hashes and ids."""
+    """A term and what is said of it; `mono` for hashes and ids; `id` for what other places of the page lead to."""
 
     term: str
     text: str
     mono: bool = False
+    id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +110,25 @@ class Pairs:
     template: ClassVar[str] = "pairs.html.j2"
     items: tuple[Pair, ...]
     wide: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What lies behind one row, under an id that the row links to: (label, value) pairs."""
+
+    id: str
+    title: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Entries that rows of a table link to; many of them have their first `items` only, and `data` for the script."""
+
+    template: ClassVar[str] = "entries.html.j2"
+    id: str
+    items: tuple[Entry, ...]
+    data: str | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +172,7 @@ class Fold:
     blocks: tuple[Block, ...]
 
 
-Block = Union[Table, Lines, Pairs, Text, Prose, Chart, Fold]  # noqa: UP007  (Fold refers to it before it exists)
+Block = Union[Table, Lines, Pairs, Entries, Text, Prose, Chart, Fold]  # noqa: UP007  (Fold refers to it before it exists)
 
 
 @dataclass(frozen=True)
@@ -151,6 +192,23 @@ class Figure:
     caption: str
     value: str
     note: str | None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A heading of the first screen with its few lines: why, how sure, what is not said."""
+
+    title: str
+    lines: Lines
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word of the glossary: the id of its entry, the forms in which texts use it, and what it means."""
+
+    id: str
+    forms: tuple[str, ...]
+    meaning: str
 
 
 @dataclass(frozen=True)
@@ -175,10 +233,11 @@ class Note:
     question_label: str
     question_language: str
     answer: str
+    configuration: Pair | None
     figures: tuple[Figure, ...]
-    why: Lines
-    not_said: Lines
+    reading: tuple[Reading, ...]
     sections: tuple[Section, ...]
+    terms: tuple[Term, ...]
     words: Mapping[str, str] = field(default_factory=dict)  # the page's own labels: skip link, contents ...
 
 

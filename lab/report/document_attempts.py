@@ -47,6 +47,9 @@ def _attempt(
         "counts": dict(sorted(details.counts.items())),
         "readings": dict(sorted(details.readings.items())),
         "facts": dict(sorted(details.facts.items())),
+        "provenance": asdict(details.provenance) if details.provenance else None,
+        "predictions_from": asdict(details.predictions_from) if details.predictions_from else None,
+        "populations": [asdict(one) for one in details.populations],
     }
 
 

@@ -68,7 +68,7 @@ def exclusions(answer: Decision, speech: Speech) -> list[Json]:
 
 def offer(found: Offer) -> Json:
     """A row of the catalogue; its price is of a whole lot (of an hour of it, in an hourly one) and not rounded."""
-    row = {column.name: plain(getattr(found, column.name)) for column in fields(found)}
+    row = {column.name: plain(getattr(found, column.name)) for column in fields(found) if column.compare}
     return {
         **row,
         "price": str(cents(found.price) if found.days else found.price),

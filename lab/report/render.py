@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from jinja2 import Environment
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
 from lab.report.blocks import Note, Switch, Versions
 from lab.report.notes import to_html
 from lab.report.page import digest, environment, look, policy, source_hash
+from lab.report.term_links import linker
 from lab.store.files import resource
 
 _HASH_DIGITS = 12
@@ -47,7 +49,7 @@ def read_assets() -> Assets:
     """
     folder = resource("templates", "report")
     style = look() + (folder / "note.css").read_text(encoding="utf-8")
-    script = (folder / "note.js").read_text(encoding="utf-8")
+    script = "".join((folder / name).read_text(encoding="utf-8") for name in ("note.js", "rows.js"))
     return Assets(style, script, get_plotlyjs())
 
 
@@ -56,7 +58,8 @@ def note_page(note: Note, switches: Sequence[Switch], assets: Assets, prefix: st
     header = _running_header(note.running_header)
     style, script, plotly = assets.names()
     return _environment().get_template("note.html.j2").render(
-        note=note, switches=switches, language=note.language, title=note.title, skip=note.words["skip"],
+        note=note, links=linker(note.terms), switches=switches, language=note.language, title=note.title,
+        skip=note.words["skip"],
         policy=_shared_policy(header), style_href=prefix + style, styles=[Markup(header)],  # noqa: S704  (our own CSS)
         script_hrefs=[prefix + plotly, prefix + script], scripts=[], versions_href=versions_href,
     )  # fmt: skip
@@ -67,7 +70,8 @@ def standalone_note(note: Note, switches: Sequence[Switch], assets: Assets) -> s
     header = _running_header(note.running_header)
     styles, scripts = [assets.style, header], [assets.plotly, assets.script]
     return _environment().get_template("note.html.j2").render(
-        note=note, switches=switches, language=note.language, title=note.title, skip=note.words["skip"],
+        note=note, links=linker(note.terms), switches=switches, language=note.language, title=note.title,
+        skip=note.words["skip"],
         policy=_policy([source_hash(one) for one in scripts], [source_hash(one) for one in styles]), style_href=None,
         styles=[Markup(one) for one in styles], script_hrefs=[],  # noqa: S704  (our own CSS)
         scripts=[Markup(one) for one in scripts], versions_href=None,  # noqa: S704  (our own scripts)
@@ -78,16 +82,17 @@ def versions_page(page: Versions, switches: Sequence[Switch], assets: Assets, pr
     """The list of versions."""
     header = _running_header(page.title)
     return _environment().get_template("versions.html.j2").render(
-        page=page, switches=switches, language=page.language, title=page.title, skip=page.words["skip"],
+        page=page, linked=escape, switches=switches, language=page.language, title=page.title, skip=page.words["skip"],
         policy=_shared_policy(header), style_href=prefix + assets.names()[0],
         styles=[Markup(header)], script_hrefs=[], scripts=[],  # noqa: S704  (our own CSS)
     )  # fmt: skip
 
 
+@lru_cache
 def _environment() -> Environment:
     templates = environment("report")
     templates.filters["sanitised"] = lambda text: Markup(to_html(text))  # noqa: S704  (sanitised by nh3)
-    templates.filters["island"] = Markup  # a figure's JSON, in which < > & are written as escapes
+    templates.filters["island"] = Markup  # JSON, in which < > & are written as escapes
     return templates
 
 

@@ -10,6 +10,7 @@ from lab.model.decision import BlockedBy, Control
 from lab.report.document_attempts import CELLS
 from lab.report.document_measured import COUNTERS, PHASES
 from lab.report.document_plain import Json
+from lab.report.document_projected import ADDENDS
 from lab.report.schema_parts import (
     BYTES,
     COUNT,
@@ -149,12 +150,23 @@ _AGREEMENT = record(
     "with the predictions of the reference run, which stand as the reference",
 )
 _DEVICE: Json = {one.name: maybe(BYTES if one.name in COUNTERS else TEXT) for one in fields(DeviceMemory)}
+_PROVENANCE = record(
+    {
+        **dict.fromkeys(("file", "sha256", "format", "place"), TEXT),
+        **dict.fromkeys(("tool", "version"), maybe(TEXT)),
+        "in_order": {**YES_NO, "description": "predictions without ids, declared to be in the corpus's order"},
+    },
+    "where an imported attempt, or its predictions, came from",
+)
+_POPULATION = record(
+    {"name": TEXT, "count": COUNT, **dict.fromkeys(("median_s", "min_s", "max_s"), SECONDS), "sha256": TEXT}
+)
 ATTEMPT = record(
     {
         **{column.name: _column(column) for column in COLUMNS},
         "attempt_id": TEXT,
         "excluded": YES_NO,
-        "declared": {**YES_NO, "description": "a row without an attempt folder"},
+        "declared": {**YES_NO, "description": "a row without an attempt folder, or imported without predictions"},
         "verdict": maybe(
             reason(verdict=words(VERDICTS), control=words(get_args(Control)), subgroups=several(record(_SUBGROUP)))
         ),
@@ -179,6 +191,9 @@ ATTEMPT = record(
         "counts": mapping(INTEGER),
         "readings": mapping(maybe(NUMBER)),
         "facts": mapping(TEXT),
+        "provenance": maybe(_PROVENANCE),
+        "predictions_from": maybe(_PROVENANCE),
+        "populations": several(_POPULATION, "latencies within the attempt: never durations of passes"),
     }
 )
 EXCLUSION = reason(attempt_id=TEXT, rule=maybe(TEXT), attested=YES_NO)
@@ -189,6 +204,9 @@ HYPOTHESIS = open_reason(
     slowest_s=maybe(SECONDS),
     overhead_s=maybe(SECONDS),
     overheads_s=mapping(SECONDS),
+    once_s=mapping(SECONDS),
+    cool_down_s=maybe(SECONDS),
+    addends=several(record({"part": words(ADDENDS), "times": INTEGER, "each_s": SECONDS, "seconds": SECONDS})),
     left_out=several(TEXT),
     window_hours=maybe(NUMBER),
     package=maybe(part("package")),

@@ -52,11 +52,15 @@ def parse(text: str, facts: Mapping[str, str]) -> Prose:
 
     The text is our own and trusted: unlike an author's note it may hold anchors and links between pages.
     """
-    filled = _FACT.sub(lambda found: facts[found[1]], text)
-    head, lead, body = filled.split("\n\n", 2)
+    head, lead, body = filled(text, facts).split("\n\n", 2)
     title = head.removeprefix("# ").strip()
     made = _reachable(_rendered(body))
     return Prose(title, lead.replace("\n", " ").strip(), Markup(made), _sections(title, lead, made))  # noqa: S704  (our own text)
+
+
+def filled(text: str, facts: Mapping[str, str]) -> str:
+    """Markdown with each `{{ fact }}` in its place; raises KeyError for one that is not there."""
+    return _FACT.sub(lambda found: facts[found[1]], text)
 
 
 def _rendered(text: str) -> str:

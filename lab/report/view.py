@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from lab.report import view_costs, view_decision, view_first, view_measures, view_planning, view_record
+from lab.report import (
+    glossary,
+    view_attempts,
+    view_costs,
+    view_decision,
+    view_first,
+    view_measures,
+    view_planning,
+    view_record,
+)
 from lab.report.blocks import Note
 from lab.report.document_plain import Json
 from lab.report.words import Words
 
-_PAGE_WORDS = ("skip", "contents", "why", "not_said", "languages", "figures", "versions")
+_PAGE_WORDS = ("skip", "contents", "languages", "figures", "versions")
 
 
 def note(document: Json, language: str) -> Note:
@@ -27,14 +36,14 @@ def note(document: Json, language: str) -> Note:
         view_costs.costs(document, words),
         view_decision.calendar(document, words),
         view_planning.planning(document, words),
-        view_record.attempts(document, words),
+        view_attempts.attempts(document, words),
         view_record.exclusions(document, words),
         view_record.protocol(document, words),
         view_record.author(document, words),
         view_record.environment(document, words),
         view_record.integrity(document, words),
         view_record.limits(document, words),
-        view_record.glossary(words),
+        glossary.section(words),
     )
     date = view_record.latest(document)
     quiet = (
@@ -52,8 +61,9 @@ def note(document: Json, language: str) -> Note:
         question_language=document["language"] if document["question"] else language,
         answer=view_first.answer(document, words),
         figures=view_first.figures(document, words),
-        why=view_first.why(document, words),
-        not_said=view_first.not_said(document, words),
+        configuration=view_first.configuration(document, words),
+        reading=view_first.reading(document, words),
         sections=tuple(one for one in sections if one is not None),
+        terms=glossary.terms(words),
         words={name: words.text(f"page.{name}") for name in _PAGE_WORDS},
     )

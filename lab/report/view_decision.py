@@ -5,6 +5,7 @@ from __future__ import annotations
 from lab.messages import DASH
 from lab.model.decision import GATES
 from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, Table, Text
+from lab.report.charts import charts_of
 from lab.report.document_plain import Json
 from lab.report.words import MARKS, Words
 
@@ -57,7 +58,9 @@ def calendar(document: Json, words: Words) -> Section:
         ),
         tuple(_window_row(one, words) for one in document["variants"]),
     )
-    return Section("calendar", title, intro, (Text(said), windows, table))
+    charts = charts_of("calendar", document, words)
+    numbers = Fold(words.text("show_numbers"), (table,)) if charts else table
+    return Section("calendar", title, intro, (Text(said), *charts, windows, numbers))
 
 
 def _gate_row(variant: Json, words: Words) -> tuple[Cell, ...]:

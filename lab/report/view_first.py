@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.messages import DASH
-from lab.report.blocks import Figure, Line, Lines
+from lab.report.blocks import Figure, Line, Lines, Pair, Reading
 from lab.report.document_plain import Json
+from lab.report.findings import finding
 from lab.report.words import Words, sentence
 
 _WHY_LINES, _NOT_SAID_LINES = 3, 2
+# What a reader needs to recognise a configuration; all settings are in their own section.
+_SETTINGS = ("gpu", "devices", "model", "precision", "quantization", "batch_size", "padding", "max_length", "attention",
+             "compile")  # fmt: skip
 
 
 def answer(document: Json, words: Words) -> str:
@@ -31,14 +35,58 @@ def figures(document: Json, words: Words) -> tuple[Figure, ...]:
             _passes(document, behind, words), _window(behind, words))  # fmt: skip
 
 
-def why(document: Json, words: Words) -> Lines:
-    """The first reasons of the decision."""
-    return Lines(tuple(Line(words.say(one)) for one in document["decision"]["reasons"][:_WHY_LINES]))
+def reading(document: Json, words: Words) -> tuple[Reading, ...]:
+    """Why, how sure and what is not said, a few lines each; what has no line is left out."""
+    said = (
+        ("why", [words.say(one) for one in document["decision"]["reasons"][:_WHY_LINES]]),
+        ("sure", _sure(document, words)),
+        ("not_said", [words.say(one) for one in document["limits"]["does_not_cover"][:_NOT_SAID_LINES]]),
+    )
+    return tuple(
+        Reading(words.text(f"page.{name}"), Lines(tuple(Line(one) for one in lines))) for name, lines in said if lines
+    )
 
 
-def not_said(document: Json, words: Words) -> Lines:
-    """The first things that the decision does not cover."""
-    return Lines(tuple(Line(words.say(one)) for one in document["limits"]["does_not_cover"][:_NOT_SAID_LINES]))
+def configuration(document: Json, words: Words) -> Pair | None:
+    """The settings of the chosen variant, or the variants still in the running; None where there is neither."""
+    chosen, settings = document["decision"]["variant"], document["settings"]
+    if chosen is None:
+        left = document["decision"]["contenders"]
+        return Pair(words.text("configuration.open"), words.all_of(left)) if left else None
+    values = {**settings["shared"], **{key: by_name.get(chosen) for key, by_name in settings["different"].items()}}
+    parts = [
+        words.text(f"setting.{key}", value=words.value(values[key]))
+        for key in _SETTINGS
+        if values.get(key) not in (None, False, "none") and (key, values[key]) != ("devices", 1)
+    ]
+    said = words.text("colon", before=chosen, after=", ".join(parts)) if parts else chosen
+    return Pair(words.text("configuration.chosen"), said)
+
+
+def _sure(document: Json, words: Words) -> list[str]:
+    """What the measurements carry: when the terms were fixed, how many passes, and what nobody verified."""
+    if not document["attempts"]:
+        return []
+    behind = _behind(document)
+    sealed = {gate["result"] for one in behind for gate in one["gates"] if gate["gate"] == "sealed"}
+    worst = next((one for one in ("failed", "unknown", "passed") if one in sealed), "unknown")
+    imported = sum(1 for one in document["attempts"] if one["provenance"])
+    declared = sum(1 for one in document["attempts"] if one["declared"] and not one["provenance"])
+    accepted = sum(value is not None for one in behind for part in one["summaries"] for value in part["durations_s"])
+    passes = words.count("sure.passes", accepted) if accepted else words.text("sure.no_pass")
+    lines = [words.text(f"sure.sealed.{worst}"), passes]
+    if imported:
+        lines.append(words.count("limits.imported", imported))
+    if declared:
+        lines.append(words.count("limits.declared", declared))
+    elif (
+        not imported
+        and document["separations"]
+        and not (len(document["corpora"]) > 1 or len(document["run"]["seeds"]) > 1)
+    ):
+        first = document["corpora"][0]["id"] if document["corpora"] else document["separations"][0]["corpus"]
+        lines.append(f"{finding(document, words, first, document['run']['seeds'][0])}.")
+    return lines
 
 
 def _chosen(document: Json, words: Words) -> str:

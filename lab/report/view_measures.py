@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from lab.messages import DASH
 from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, Table, Text
 from lab.report.charts import charts_of
 from lab.report.charts.durations import counts, lost_word
+from lab.report.charts.ranges import crowded, ranges
 from lab.report.document_measured import COUNTERS, PHASES
 from lab.report.document_plain import Json
+from lab.report.paging import ALL_IN_THE_PAGE
 from lab.report.view_confusions import confusions
 from lab.report.words import Words
 
@@ -24,7 +27,7 @@ def durations(document: Json, words: Words) -> Section:
         lines = tuple(Line(words.say(one)) for one in sides)
         blocks.append(Fold(words.text("durations.paired"), (Lines(lines),)))
     blocks += _with_excluded(document, words)
-    blocks.append(Fold(words.text("show_numbers"), (_raw(document, words),)))
+    blocks.append(Fold(words.text("show_numbers"), _numbers(document, words)))
     return Section("durations", words.text("durations.title"), words.text("durations.intro"), tuple(blocks))
 
 
@@ -209,6 +212,39 @@ def _with_excluded(document: Json, words: Words) -> list[Block]:
     ]
 
 
+def _numbers(document: Json, words: Words) -> tuple[Block, ...]:
+    """The numbers behind the chart: every duration, or of very many those that the chart draws."""
+    if len(document["attempts"]) <= ALL_IN_THE_PAGE:
+        return (_raw(document, words),)
+    return (Text(words.text("durations.raw.elsewhere")), *_ranges(document, words))
+
+
+def _ranges(document: Json, words: Words) -> tuple[Block, ...]:
+    """How many passes lie in each range, of the variants that the chart draws as an area."""
+    groups = [
+        (variant["id"], one, [value for value in one["durations_s"] if value is not None])
+        for variant in document["variants"] for one in variant["summaries"]
+    ]  # fmt: skip
+    totals = Counter[tuple[str, int | None]]()
+    for _, one, values in groups:
+        totals[one["corpus"], one["seed"]] += len(values)
+    groups = [one for one in groups if crowded(one[2], totals[one[1]["corpus"], one[1]["seed"]])]
+    if not groups:
+        return ()
+    write = words.seconds([value for _, _, values in groups for value in values])
+    columns = (
+        *_where(document, words),
+        *(Column(words.text(f"column.{name}"), "s", numeric=True) for name in ("from", "to")),
+        Column(words.text("column.passes_there"), numeric=True),
+    )
+    rows = tuple(
+        (*_place({"variant": variant, **one}, document, words), Cell(write(low)), Cell(write(high)),
+         Cell(words.messages.number(number, 0)))
+        for variant, one, values in groups for low, high, number in ranges(values)
+    )  # fmt: skip
+    return (Table("ranges", words.text("durations.ranges.caption"), columns, rows),)
+
+
 def _raw(document: Json, words: Words) -> Table:
     shown = [one for one in document["attempts"] if one["outcome"]]
     write = words.seconds([one["duration_s"] for one in shown])
@@ -233,7 +269,7 @@ def _raw(document: Json, words: Words) -> Table:
 def _quality_row(one: Json, document: Json, words: Words) -> tuple[Cell, ...]:
     return (
         *_place(one, document, words),
-        Cell(one["metric"] or DASH),
+        Cell(*words.metric(one["metric"])),
         Cell(words.text("of", part=one["assessed"], whole=one["attempts"])),
         Cell(words.ratio(one["median"]), None if one["median"] is not None else words.text("no_metric")),
         Cell(words.ratio(one["lowest"])),

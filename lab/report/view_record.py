@@ -1,80 +1,36 @@
-"""Attempts, exclusions, protocol, environment, integrity, limits and glossary, as sections of the page."""
+"""Exclusions, protocol, environment, integrity and limits, as sections of the page."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 
 from lab.messages import DASH
 from lab.model.protocol import PROTOCOL_FIELDS
-from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Pair, Pairs, Prose, Section, Table, Text, Tools
+from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Pair, Pairs, Prose, Section, Table, Text
 from lab.report.document_plain import Json
+from lab.report.paging import ALL_IN_THE_PAGE, FIRST, Stack, table, tools
 from lab.report.words import Words
 
-_TERMS = (
-    "campaign", "protocol", "variant", "corpus", "pass", "round", "attempt", "outcome", "verdict", "validated_corpus",
-    "deliverable", "median", "separated", "package", "lot", "committed", "window", "planning", "seal", "warm_up",
-)  # fmt: skip
-_ATTEMPT_COLUMNS = (
-    ("attempt", False), ("variant", False), ("corpus", False), ("round", True), ("outcome", False), ("verdict", False),
-    ("completed_inputs", True), ("duration", True), ("elapsed", True), ("metric_value", True), ("why", False),
-)  # fmt: skip
-_SECONDS = ("duration", "elapsed")
-_STATE = {"accepted": "passed", "rejected": "failed", "unassessed": "unknown"}
-
 _STACK = ("python", "torch", "transformers", "tokenizers", "safetensors", "numpy")  # what a reader looks for first
-
-
-def attempts(document: Json, words: Words) -> Section:
-    """Every attempt, failures like the others, with what decided its verdict."""
-    title, intro = words.text("attempts.title"), words.text("attempts.intro")
-    if not document["attempts"]:
-        return Section("attempts", title, intro, (Text(words.text("attempts.none")),))
-    several = len(document["corpora"]) > 1
-    columns = tuple(
-        Column(words.text(f"column.{name}"), "s" if name in _SECONDS else None, numeric=numeric)
-        for name, numeric in _ATTEMPT_COLUMNS
-        if several or name != "corpus"
-    )
-    sizes = {one["id"]: one["size"] for one in document["corpora"]}
-    duration = words.seconds([one["duration_s"] for one in document["attempts"]])
-    elapsed = words.seconds([one["elapsed_s"] for one in document["attempts"]])
-    rows = tuple(
-        (
-            Cell(one["attempt_id"], words.moment(one["started_at"]), mono=True, sort=one["started_at"]),
-            Cell(one["variant"] or DASH),
-            *((Cell(one["corpus"] or DASH),) if several else ()),
-            Cell(words.messages.number(one["round"], 0), sort=_order(one["round"])),
-            Cell(_outcome(one, words)),
-            Cell(words.shared(f"verdictword.{one['corpus_accepted']}") if one["corpus_accepted"] else DASH,
-                 state=_STATE.get(one["corpus_accepted"] or "")),
-            Cell(_completed(one, sizes, words), sort=_order(one["completed_inputs"])),
-            Cell(duration(one["duration_s"]), sort=_order(one["duration_s"])),
-            Cell(elapsed(one["elapsed_s"]), sort=_order(one["elapsed_s"])),
-            Cell(words.ratio(one["metric_value"]), sort=_order(one["metric_value"])),
-            Cell(_why(one, words), one["notes"]),
-        )
-        for one in document["attempts"]
-    )  # fmt: skip
-    tools = Tools(*(words.text(f"tools.{name}") for name in ("filter", "shown", "sort", "more", "empty")))
-    table = Table("attempts-table", words.text("attempts.caption"), columns, rows, tools)
-    return Section("attempts", title, intro, (table, Text(words.text("attempts.evidence"))))
 
 
 def exclusions(document: Json, words: Words) -> Section | None:
     """What is left out of the figures and by which rule; None when nothing is."""
     if not document["exclusions"]:
         return None
-    columns = tuple(Column(words.text(f"column.{name}")) for name in ("attempt", "rule", "reason"))
-    rows = tuple(
-        (
-            Cell(one["attempt_id"], mono=True),
-            Cell(one["rule"] or DASH, words.text("attested") if one["attested"] else None),
-            Cell(words.say(one)),
-        )
-        for one in document["exclusions"]
+    found = document["exclusions"]
+    attempt, rule, reason = (Column(words.text(f"column.{name}")) for name in ("attempt", "rule", "reason"))
+    attested = words.text("attested")
+    stacks = (
+        Stack(attempt, [one["attempt_id"] for one in found], mono=True),
+        Stack(rule, [one["rule"] or DASH for one in found], [attested if one["attested"] else None for one in found]),
+        Stack(reason, [words.say(one) for one in found]),
     )
-    table = Table("exclusions-table", words.text("exclusions.caption"), columns, rows)
-    return Section("exclusions", words.text("exclusions.title"), words.text("exclusions.intro"), (table,))
+    controls = tools(words) if len(found) > FIRST else None
+    shown = table("exclusions-table", words.text("exclusions.caption"), stacks, controls, words)
+    return Section("exclusions", words.text("exclusions.title"), words.text("exclusions.intro"), (shown,))
 
 
 def protocol(document: Json, words: Words) -> Section:
@@ -93,7 +49,7 @@ def protocol(document: Json, words: Words) -> Section:
     if changes:
         columns = tuple(Column(words.text(f"column.{name}")) for name in ("name", "sealed", "now"))
         rows = tuple(
-            (Cell(one["name"], mono=True), Cell(words.value(one["sealed"])), Cell(words.value(one["now"])))
+            (Cell(one["name"], mono=True), *(Cell(words.value(one[name]), mono=True) for name in ("sealed", "now")))
             for one in changes
         )
         blocks.append(Table("seal-changes", words.text("protocol.changes"), columns, rows))
@@ -157,10 +113,12 @@ def environment(document: Json, words: Words) -> Section:
     if different:
         columns = (Column(words.text("column.setting")), *(Column(name) for name in names))
         rows = tuple(
-            (Cell(key, mono=True), *(Cell(words.value(values.get(name))) for name in names))
+            (Cell(key, mono=True), *_marked([words.value(values.get(name)) for name in names]))
             for key, values in different.items()
         )
-        blocks.append(Table("settings", words.text("environment.different"), columns, rows))
+        marked = any(cell.state for row in rows for cell in row)
+        caption = words.text("environment.different") + (f" {words.text('environment.marked')}" if marked else "")
+        blocks.append(Table("settings", caption, columns, rows))
     outside = document["settings"]["outside_series"]
     if len(outside) > 1:
         blocks.append(Text(words.text("environment.whole", names=words.all_of(outside))))
@@ -186,12 +144,17 @@ def integrity(document: Json, words: Words) -> Section:
         Pair(words.text("integrity.corpus", corpus=one["id"]), one["sha256"], mono=True) for one in document["corpora"]
     ]
     columns = (Column(words.text("column.file")), Column("sha256"))
-    rows = tuple((Cell(path, mono=True), Cell(digest, mono=True)) for path, digest in document["inputs"].items())
+    inputs = document["inputs"]
+    # Thousands of attempts have their fingerprints in decision.json; each row above has that of its predictions.
+    apart = [path for path in inputs if path.startswith("attempts/")] if len(inputs) > ALL_IN_THE_PAGE else []
+    listed = {path: digest for path, digest in inputs.items() if not path.startswith("attempts/")} if apart else inputs
+    rows = tuple((Cell(path, mono=True), Cell(digest, mono=True)) for path, digest in listed.items())
     table = Table("inputs", words.text("integrity.caption"), columns, rows)
+    elsewhere = (Text(words.text("integrity.elsewhere", n=len(apart))),) if apart else ()
     blocks: tuple[Block, ...] = (
         Pairs(tuple(pairs), wide=True),
         Text(words.text("integrity.how")),
-        Fold(words.count("integrity.files", len(rows)), (table,)),
+        Fold(words.count("integrity.files", len(inputs)), (table, *elsewhere)),
     )
     return Section("integrity", words.text("integrity.title"), words.text("integrity.intro"), blocks)
 
@@ -209,42 +172,7 @@ def limits(document: Json, words: Words) -> Section:
     return Section("limits", words.text("limits.title"), words.text("limits.intro"), blocks)
 
 
-def glossary(words: Words) -> Section:
-    """The words of the page."""
-    pairs = tuple(Pair(words.text(f"term.{one}"), words.text(f"term.{one}.text")) for one in _TERMS)
-    return Section("glossary", words.text("glossary.title"), words.text("glossary.intro"), (Pairs(pairs, wide=True),))
-
-
-def _order(value: float | None) -> str:
-    return "" if value is None else repr(value)
-
-
-def _outcome(one: Json, words: Words) -> str:
-    shown = words.shared(f"outcome.{one['outcome']}") if one["outcome"] else words.text("running")
-    return words.text("declared_only", outcome=shown) if one["declared"] else shown
-
-
-def _completed(one: Json, sizes: dict[str, int], words: Words) -> str:
-    done, expected = one["completed_inputs"], sizes.get(one["corpus"])
-    if done is None:
-        return DASH
-    return words.text("of", part=done, whole=expected) if expected is not None else words.messages.number(done, 0)
-
-
-def _why(one: Json, words: Words) -> str:
-    parts = [words.say(one["ended_because"])] if one["ended_because"] else []
-    if (
-        one["verdict"]
-        and one["verdict"]["verdict"] != "accepted"
-        and not (one["ended_because"] and one["verdict"]["control"] == "outcome")
-    ):
-        parts.append(words.say(one["verdict"]))
-    if one["excluded"]:
-        parts.append(words.text("left_out"))
-    return " ".join(parts) or DASH
-
-
-def _field(name: str, declared: Json, words: Words) -> str:
+def _field(name: str, declared: Json, words: Words) -> str:  # noqa: PLR0911  (one return a field reads best)
     value = declared[name]
     if name == "subgroup_thresholds":
         return "; ".join(f"{one['group']} = {one['value']}: {words.messages.number(one['threshold'])}" for one in value)
@@ -252,6 +180,9 @@ def _field(name: str, declared: Json, words: Words) -> str:
         return "; ".join(_rule(one, words) for one in value)
     if name == "deadline":
         return words.moment(value)
+    if name == "metric":
+        said, code = words.metric(value)
+        return said if code is None else f"{said} ({code})"
     if name == "reproducibility_target":
         return words.text(f"choice.{value}")
     if name == "budget_limit":
@@ -278,9 +209,9 @@ def _machines(document: Json, words: Words) -> tuple[Block, ...]:
     )
     devices = (
         Cell(words.text("environment.devices")),
-        *(Cell(", ".join(one["device_names"]) or DASH) for one in machines),
+        *_marked([", ".join(one["device_names"]) or DASH for one in machines]),
     )
-    rows = {key: (Cell(key, mono=True), *(Cell(one["facts"].get(key) or DASH) for one in machines)) for key in keys}
+    rows = {key: (Cell(key, mono=True), *_marked([one["facts"].get(key) or DASH for one in machines])) for key in keys}
     # A hundred library versions that are the same everywhere are a paragraph, not a hundred rows.
     packages = [key for key in keys if "." not in key and key not in _STACK and key not in differing]
     shown = tuple(row for key, row in rows.items() if key not in packages)
@@ -294,6 +225,13 @@ def _machines(document: Json, words: Words) -> tuple[Block, ...]:
     return (Table("machines-differ", words.text("environment.differ"), columns, (devices, *apart)), fold)
 
 
+def _marked(values: Sequence[str]) -> tuple[Cell, ...]:
+    """One row of values side by side; what differs from more than half of them is marked, if there is such a half."""
+    usual, times = Counter(values).most_common(1)[0]
+    marked = times * 2 > len(values)
+    return tuple(Cell(value, state="other" if marked and value != usual else None) for value in values)
+
+
 def _warnings(document: Json, words: Words) -> list[str]:
     own = [words.say(one) for one in document["decision"]["warnings"]]
     by_text: dict[str, list[str]] = {}
@@ -301,7 +239,7 @@ def _warnings(document: Json, words: Words) -> list[str]:
         for one in variant["warnings"]:
             by_text.setdefault(words.say(one), []).append(variant["id"])
     of_variants = [words.said_of(said, names) for said, names in by_text.items()]
-    declared = sum(1 for one in document["attempts"] if one["declared"])
+    declared = sum(1 for one in document["attempts"] if one["declared"] and not one["provenance"])
     changed = [words.count("limits.declared", declared)] if declared else []
     return own + of_variants + changed
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from babel.dates import format_date
 from babel.lists import format_list
 
 from lab.errors import fault
@@ -101,6 +102,15 @@ class Words:
     def moment(self, value: str | None) -> str:
         """An ISO 8601 moment as the language writes it."""
         return self.messages.date_time(datetime.fromisoformat(value) if value else None)
+
+    def day(self, value: datetime) -> str:
+        """A day as short as the axis of a chart needs it ("Mon 7 Dec")."""
+        return format_date(value.date(), "EEE d MMM", locale=self.language)
+
+    def metric(self, name: str | None) -> tuple[str, str | None]:
+        """A metric in words and, when it has words of its own, the name that the protocol writes."""
+        key = f"report.metric.{name}"
+        return (self.messages.text(key), name) if name and self.messages.has(key) else (name or DASH, None)
 
     def seconds(self, values: Sequence[float | None]) -> Callable[[float | None], str]:
         """How to write the seconds of one column: as many decimals as its smallest value needs, the same for all."""

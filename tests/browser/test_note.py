@@ -12,11 +12,13 @@ import pytest
 import report_campaigns as made
 from playwright.sync_api import Browser, Page
 
+from lab.messages import LANGUAGES
 from lab.report.versions import publish
 
 PAGES = ("v1/en.html", "v1/decision-note.en.html", "index.en.html")
 # plotly.js brings the style of its maps, which no page uses: the policy refuses that one element, and nothing else.
 MAPS = "maplibregl"
+A4 = 655  # CSS pixels between the margins of a page
 WATCH = """
 window.refused = [];
 document.addEventListener("securitypolicyviolation", (event) => {
@@ -77,7 +79,7 @@ def test_a_page_asks_only_for_its_own_files(browser: Browser, report: Path, name
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", PAGES[1:])  # the two forms of the note are one document
 def test_axe_finds_nothing(browser: Browser, report: Path, name: str, scheme: Any) -> None:  # noqa: ANN401  (playwright's literal)
     """H4: accessible in light and dark, with everything unfolded."""
     page, _ = _open(browser, report / name, color_scheme=scheme)
@@ -192,4 +194,18 @@ def test_paper_loses_nothing(browser: Browser, report: Path) -> None:
     assert page.evaluate("document.querySelector('.chart .main-svg').getBoundingClientRect().width") <= 660
     hidden = page.evaluate("[...document.querySelectorAll('details')].filter((one) => !one.open).length")
     assert hidden == 0
+    page.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_wider_than_the_paper(browser: Browser, report: Path, language: str) -> None:
+    """H3: between the margins of A4 every table, chart and line ends where the paper does, in each language."""
+    page, _ = _open(browser, report / f"v1/decision-note.{language}.html", viewport={"width": A4, "height": 970})
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    wide = page.evaluate(
+        "[...document.querySelectorAll('main *')].filter((one) => !one.closest('svg'))"
+        f".filter((one) => one.getBoundingClientRect().right > {A4} + 1).map((one) => one.outerHTML.slice(0, 200))"
+    )
+    assert wide == []
     page.close()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lab.report.blocks import Chart
-from lab.report.charts import durations
+from lab.report.charts import calendar, durations
 from lab.report.document_plain import Json
 from lab.report.words import Words
 
@@ -19,7 +19,10 @@ class ChartKind:
     build: Callable[[Json, Words], tuple[Chart, ...]]
 
 
-CHARTS: tuple[ChartKind, ...] = (ChartKind("durations", durations.build),)
+CHARTS: tuple[ChartKind, ...] = (
+    ChartKind("durations", durations.build),
+    ChartKind("calendar", calendar.build),
+)
 
 
 def charts_of(section: str, document: Json, words: Words) -> tuple[Chart, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from lab.messages import DASH
 from lab.report.blocks import Chart
 from lab.report.charts import style
+from lab.report.charts.ranges import crowded, five, ranges
 from lab.report.document_plain import Json
 from lab.report.findings import finding
 from lab.report.words import Words
@@ -18,6 +19,7 @@ _BOX_FROM = 5  # below that many points a quartile is a name without a thing
 _ROW, _AROUND = 84, 64  # height in pixels of one variant, and of the axis
 _SPREAD = 0.2  # of a row: how far points stand apart so that none hides another
 _FROM_ZERO = 0.4  # an axis starts at 0 unless the points fill less than this part of it
+_AREA = 0.34  # of a row: how far the area of many passes reaches to either side
 _CROSSES_HIGH, _CROSSES_WIDE = 3, 4  # crosses stand in columns; more than fit are counted in the words beside them
 
 
@@ -32,7 +34,8 @@ def _chart(document: Json, words: Words, corpus: str, seed: int | None, place: i
     rows = _rows(document, words, corpus, seed)
     values = [value for row in rows for value in row.values]
     starts = _start(values)
-    caption = [words.text("durations.chart.caption")]
+    crowd = any(row.crowded for row in rows)
+    caption = [words.text("durations.chart.caption_many" if crowd else "durations.chart.caption")]
     if starts and values:
         caption.append(words.text("durations.chart.start", start=words.seconds([starts])(starts)))
     title = finding(document, words, corpus, seed)
@@ -55,14 +58,17 @@ def _chart(document: Json, words: Words, corpus: str, seed: int | None, place: i
 class _Row:
     """One variant of the chart."""
 
-    def __init__(self, variant: Json, place: int, summary: Json, lost: Sequence[str], words: Words) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917  (what one row of the chart is made of)
+        self, variant: Json, place: int, summary: Json, lost: Sequence[str], total: int, words: Words
+    ) -> None:
         self.id: str = variant["id"]
         self.colour, self.shape = style.look(place)
         self.values: list[float] = [value for value in summary["durations_s"] if value is not None]
         self.median: float | None = summary["median_s"]
         self.lost = list(lost)
+        self.crowded = crowded(self.values, total)
         write = words.seconds(self.values)
-        self.hover = [f"{write(value)} s" for value in self.values]
+        self.hover = [] if self.crowded else [f"{write(value)} s" for value in self.values]
         self.median_text = f"{write(self.median)} s" if self.median is not None else None
         counted = Counter(lost)
         lines = [style.wrapped(self.id), *(style.wrapped(f"✗ {number} {word}") for word, number in counted.items())]
@@ -72,20 +78,19 @@ class _Row:
 
 
 def _rows(document: Json, words: Words, corpus: str, seed: int | None) -> list[_Row]:
-    return [
-        _Row(variant, place, summary, _lost(document, variant["id"], corpus, seed, words), words)
+    found = [
+        (variant, place, summary)
         for place, variant in enumerate(document["variants"])
         for summary in variant["summaries"]
         if (summary["corpus"], summary["seed"]) == (corpus, seed)
     ]
-
-
-def _lost(document: Json, variant: str, corpus: str, seed: int | None, words: Words) -> list[str]:
-    """In words, how each attempt that contributes no duration ended."""
+    lost: dict[str, list[str]] = {}
+    for one in document["attempts"]:
+        if (one["corpus"], one["seed"]) == (corpus, seed) and not counts(one):
+            lost.setdefault(one["variant"], []).append(lost_word(one, words))
+    total = sum(value is not None for _, _, summary in found for value in summary["durations_s"])
     return [
-        lost_word(one, words)
-        for one in document["attempts"]
-        if (one["variant"], one["corpus"], one["seed"]) == (variant, corpus, seed) and not counts(one)
+        _Row(variant, place, summary, lost.get(variant["id"], ()), total, words) for variant, place, summary in found
     ]
 
 
@@ -119,7 +124,7 @@ def _figure(rows: Sequence[_Row], starts: float, words: Words) -> Any:  # noqa: 
     columns = min(max((math.ceil(len(row.lost) / _CROSSES_HIGH) for row in rows), default=0), _CROSSES_WIDE)
     gutter = 0.03 * columns + 0.02 if columns else 0.0
     for place, row in enumerate(rows):
-        for trace in _traces(go, row, len(rows) - 1 - place, columns):
+        for trace in _traces(go, row, len(rows) - 1 - place, columns, words):
             figure.add_trace(trace)
     values = [value for row in rows for value in row.values]
     top = max(values, default=1.0)
@@ -151,6 +156,7 @@ def _figure(rows: Sequence[_Row], starts: float, words: Words) -> Any:  # noqa: 
             **bare,
             "range": [-0.5, len(rows) - 0.4],
             "automargin": True,
+            **style.GAP,
             "showline": False,
             "anchor": "x2" if gutter else "x",
             "tickvals": places[::-1],
@@ -160,9 +166,40 @@ def _figure(rows: Sequence[_Row], starts: float, words: Words) -> Any:  # noqa: 
     return figure
 
 
-def _traces(go: Any, row: _Row, y: int, columns: int) -> list[Any]:  # noqa: ANN401  (plotly is untyped)
+def _shape(go: Any, row: _Row, y: int, words: Words) -> list[Any]:  # noqa: ANN401  (plotly is untyped)
+    """How many of a great number of passes lie in each range, as an area around the row; its mark keeps its shape."""
+    found = ranges(row.values)
+    most = max(number for _, _, number in found)
+    edges = [edge for low, high, number in found for edge in ((low, number), (high, number))]
+    around = [(at, y + side * _AREA * number / most) for side, half in ((1, edges), (-1, edges[::-1]))
+              for at, number in half]  # fmt: skip
+    said = words.count("durations.chart.passes", len(row.values))
+    return [
+        go.Scatter(
+            x=[at for at, _ in around], y=[height for _, height in around], mode="lines", fill="toself",
+            fillcolor=style.pale(row.colour), line={"color": row.colour, "width": 1}, hoverinfo="skip",
+        ),
+        go.Scatter(
+            x=[row.median], y=[y], mode="markers", meta=style.OUTLINED, text=[said],
+            hovertemplate=style.shown(row.id) + "<br>%{text}<extra></extra>",
+            marker={"color": row.colour, "symbol": row.shape, "size": 11, "line": {"width": 1}},
+        ),
+    ]  # fmt: skip
+
+
+def _box_of_many(go: Any, row: _Row, y: int) -> Any:  # noqa: ANN401  (plotly is untyped)
+    low, first, middle, third, high = five(row.values)
+    return go.Box(
+        lowerfence=[low], q1=[first], median=[middle], q3=[third], upperfence=[high], y=[y], orientation="h", width=0.2,
+        hoverinfo="skip", fillcolor=style.pale(row.colour), line={"color": row.colour, "width": 1}, whiskerwidth=0.4,
+    )  # fmt: skip
+
+
+def _traces(go: Any, row: _Row, y: int, columns: int, words: Words) -> list[Any]:  # noqa: ANN401  (plotly is untyped)
     found = []
-    if len(row.values) >= _BOX_FROM:
+    if row.crowded:
+        found += [*_shape(go, row, y, words), _box_of_many(go, row, y)]
+    elif len(row.values) >= _BOX_FROM:
         found.append(
             go.Box(
                 x=row.values, y=[y] * len(row.values), orientation="h", width=0.42, boxpoints=False, hoverinfo="skip",
@@ -170,7 +207,7 @@ def _traces(go: Any, row: _Row, y: int, columns: int) -> list[Any]:  # noqa: ANN
                 opacity=0.75,
             )
         )  # fmt: skip
-    if row.values:
+    if row.values and not row.crowded:
         steps = max(len(row.values) - 1, 1)
         spread = [y + _SPREAD * (0.5 - place / steps) for place in range(len(row.values))]
         found.append(
