@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # slow to import, and commands that read no campaign load thi
 
 # The gates that what people declare decides: known before anything is measured.
 _DECLARED = ("price", "calendar", "deadline", "budget")
+
+
+_OWN_LANGUAGE = "workbook-own-language"
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ def check(folder: Path) -> Checked:
     """Read a campaign whole and list what is wrong with it."""
     from lab.measure.runner import setting_faults
     from lab.store.campaign import read_campaign
+    from lab.store.memory_need import memory_warnings
 
     damaged: dict[str, Fault] = {}
     try:
@@ -51,9 +55,10 @@ def check(folder: Path) -> Checked:
         *seal_faults(campaign),
         *seal_dates(campaign),
         *evidence_faults(campaign),
-        *campaign.notices,
+        *(one for one in campaign.notices if one.slug != _OWN_LANGUAGE),
     )
-    return Checked(campaign, faults, (*_absent_models(campaign, folder), *_warnings(campaign)))
+    foreseen = (*_languages(campaign), *_absent_models(campaign, folder), *memory_warnings(campaign, folder))
+    return Checked(campaign, faults, (*foreseen, *_warnings(campaign)))
 
 
 def ready(campaign: Campaign, folder: Path, only: Collection[str] | None = None) -> None:
@@ -77,7 +82,9 @@ def term_faults(campaign: Campaign, folder: Path | None = None) -> tuple[Fault, 
     One too for each that cannot be computed, whatever is measured; in `folder`, also by the user's own metric.
     """
     from lab.store.computable import not_computable
-    from lab.store.workbook import missing_fields
+    from lab.store.workbook import campaign_workbook, missing_fields
+
+    book = WORKBOOK if folder is None else campaign_workbook(folder).name
 
     found = [
         fault("protocol-field-missing", file=WORKBOOK, place=_cell(campaign, spec.name), field=spec.name)
@@ -89,7 +96,8 @@ def term_faults(campaign: Campaign, folder: Path | None = None) -> tuple[Fault, 
             facts = {"group": one.group, "found": one.value, "known": known}
             place = _cell(campaign, "subgroup_thresholds")
             found.append(fault("protocol-subgroup-value", file=WORKBOOK, place=place, **facts))
-    return (*found, *not_computable(campaign, folder))
+    found += not_computable(campaign, folder)
+    return tuple(replace(one, file=book) if one.file == WORKBOOK else one for one in found)
 
 
 def seal_faults(campaign: Campaign) -> tuple[Fault, ...]:
@@ -154,6 +162,15 @@ def _warnings(campaign: Campaign) -> tuple[Reason, ...]:
     too_few = cannot_tell(campaign)
     left_out = exclusions(campaign, decision.verdicts)
     return (*found, *([too_few] if too_few else ()), *exclusion_warnings(campaign, left_out))
+
+
+def _languages(campaign: Campaign) -> list[Reason]:
+    """A workbook that was made in another language than the manifest states is read right: nothing to put right."""
+    return [
+        reason("check.own_language", file=one.file, own=one.values["own"], language=one.values["language"])
+        for one in campaign.notices
+        if one.slug == _OWN_LANGUAGE
+    ]
 
 
 def _absent_models(campaign: Campaign, folder: Path) -> tuple[Reason, ...]:

@@ -13,9 +13,10 @@ from lab.checks import evidence_faults, ready, seal_dates, seal_faults, term_fau
 from lab.errors import Fault, InvalidInputError, UsageProblemError, fault
 from lab.messages import LANGUAGES
 from lab.model.attempt import COLUMNS, FAILURES, Record, Slot
-from lab.model.names import MANIFEST, WORKBOOK
+from lab.model.names import MANIFEST
 
 if TYPE_CHECKING:  # slow to import, and most commands never need them
+    from lab.measure.engines import EngineChoice
     from lab.measure.events import Event
     from lab.measure.progress import Current
     from lab.model.campaign import Campaign, Seal
@@ -92,8 +93,9 @@ def initialise(folder: Path, language: str, name: str | None = None) -> Path:
         OutsideFailureError: the folder cannot be written.
     """
     from lab.store.starter import start_campaign
+    from lab.store.workbook import campaign_workbook
 
-    for existing in (MANIFEST, WORKBOOK):
+    for existing in (MANIFEST, campaign_workbook(folder).name):
         if (folder / existing).exists():
             raise UsageProblemError(fault("campaign-exists", file=str(folder), name=existing))
     return start_campaign(folder, language, name)
@@ -106,8 +108,10 @@ def load(folder: Path, *, examine: bool = True) -> Campaign:
     return read_campaign(folder, examine=examine)
 
 
-def seal(folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Seal:
-    """Take the seal of a campaign, or return the one that holds.
+def seal(
+    folder: Path, *, only: Collection[str] | None = None, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> Seal:
+    """Take the seal of a campaign, or return the one that holds; `only`: the variants that must be able to run here.
 
     Raises:
         InvalidInputError: a required term of the protocol is empty.
@@ -116,7 +120,7 @@ def seal(folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC
     from lab.store.seal import take_seal
 
     campaign = load(folder, examine=False)
-    ready(campaign, folder)
+    ready(campaign, folder, only)
     if campaign.seal:
         return campaign.seal
     return take_seal(folder, campaign.manifest, campaign.protocol, campaign.corpora, now())
@@ -134,7 +138,7 @@ def amend(folder: Path, reason: str, *, now: Callable[[], datetime] = lambda: da
     from lab.store.seal import amend_seal
 
     campaign = load(folder, examine=False)
-    if wrong := term_faults(campaign):
+    if wrong := term_faults(campaign, folder):
         raise InvalidInputError(*wrong)
     with run_lock(folder):
         return amend_seal(folder, campaign, reason, now())
@@ -155,6 +159,7 @@ def run(
     only: Collection[str] | None = None,
     observe: Callable[[Event], None] = lambda _event: None,
     notice: Callable[[Fault], None] = lambda _fault: None,
+    engine: EngineChoice | None = None,
 ) -> Judgement:
     """Measure what is still to be measured, then judge. Goes on where an earlier run stopped.
 
@@ -163,14 +168,20 @@ def run(
         only: ids of the variants that belong to this host; None: all.
         observe: takes the events of the run as they happen (`lab.measure.events`).
         notice: takes what went another way than planned, such as rows written to a file beside the workbook.
+        engine: where passes are run; None: on this machine.
     """
+    from lab.measure.engines import EngineChoice
     from lab.measure.runner import run_campaign
     from lab.store.workbook import append_attempts, campaign_workbook
 
     campaign = load(folder, examine=False)
     plan(campaign, only)  # whatever can be wrong is said before anything is sealed
-    ready(campaign, folder, only)
-    campaign = replace(campaign, seal=seal(folder))
+    engine = engine or EngineChoice()
+    if faults := engine.faults(campaign.manifest):
+        raise InvalidInputError(*faults)
+    here = only if engine.name == "local" else ()  # a cluster's nodes say themselves what they can run
+    ready(campaign, folder, here)
+    campaign = replace(campaign, seal=seal(folder, only=here))
 
     taken = True
 
@@ -193,7 +204,9 @@ def run(
             append(late)
 
     try:
-        run_campaign(folder, campaign, only=only, observe=observe, on_attempt=on_attempt, at_start=late_rows)
+        run_campaign(
+            folder, campaign, only=only, observe=observe, on_attempt=on_attempt, at_start=late_rows, engine=engine
+        )
     finally:
         if not taken:
             late_rows()
@@ -244,6 +257,9 @@ def status(folder: Path) -> Status:
     damaged: dict[str, Fault] = {}
     campaign = read_campaign(folder, examine=False, damaged=damaged)
     slots, left = plan(campaign)
+    running = is_running(folder)
+    begun = [one.attempt.variant for one in campaign.records if one.attempt.outcome is None and not one.declared]
+    cut_off = [] if running else begun  # its runner is gone: the next run puts it on record as interrupted
     outcomes = [(record.attempt.variant, record.attempt.outcome) for record in campaign.records]
     variants = tuple(
         VariantStatus(
@@ -251,12 +267,12 @@ def status(folder: Path) -> Status:
             planned=sum(slot.variant == variant.id for slot in slots),
             left=sum(slot.variant == variant.id for slot in left),
             failed=sum(outcomes.count((variant.id, outcome)) for outcome in FAILURES),
-            interrupted=outcomes.count((variant.id, "interrupted")),
+            interrupted=outcomes.count((variant.id, "interrupted")) + cut_off.count(variant.id),
         )
         for variant in campaign.manifest.variants
     )
     evidence = (*damaged.values(), *seal_dates(campaign), *changed_predictions(folder, campaign.records))
-    return Status(variants, current(folder) if is_running(folder) else None, seal_faults(campaign), evidence)
+    return Status(variants, current(folder) if running else None, seal_faults(campaign), evidence)
 
 
 def report(folder: Path, *, notice: Callable[[Fault], None] = lambda _fault: None) -> Published:
@@ -306,9 +322,17 @@ def site(out: Path, language: str, example: Path | None = None) -> tuple[Path, .
 
     `language`: the calculator opens in it. `example`: a measured campaign whose report the site shows.
     """
+    from lab.report.kit import kits
     from lab.report.site import build_site
 
-    return build_site(out, language, example=example)
+    return build_site(out, language, example=example, downloads=kits())
+
+
+def kit(out: Path) -> tuple[Path, ...]:
+    """Write the kit of every language into the folder `out`; the zip files."""
+    from lab.report.kit import write_kits
+
+    return write_kits(out)
 
 
 def author_notes(folder: Path) -> dict[str, str]:

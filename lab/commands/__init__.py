@@ -19,6 +19,7 @@ COMMANDS: tuple[Command, ...] = (
     reporting.report,
     reporting.verify,
     reporting.bundle,
+    reporting.kit,
     renting.price,
     renting.window,
     reporting.site,

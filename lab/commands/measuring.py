@@ -1,7 +1,7 @@
 """The commands that make, seal, measure and judge a campaign."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -62,13 +62,22 @@ def run(
     *,
     only: Annotated[list[str] | None, typer.Option(help="cli.run.only", show_default=False)] = None,
     plan: Annotated[bool, typer.Option("--plan", help="cli.run.plan")] = False,
+    engine: Annotated[Literal["local", "ray"], typer.Option(help="cli.run.engine")] = "local",
+    address: Annotated[str | None, typer.Option(help="cli.run.address", show_default=False)] = None,
+    place_within: Annotated[float, typer.Option(help="cli.run.place_within", min=1)] = 120,
     words: Messages,
 ) -> Shown:
     """Measure what is still to be measured."""
     if plan:
         return answers.planned(*pipeline.plan(pipeline.load(folder, examine=False), only))
+    if address is not None and engine != "ray":
+        raise UsageProblemError(fault("address-without-ray", place="--address"))
+    from lab.measure.engines import EngineChoice
+
+    chosen = EngineChoice(engine, address, place_within)
     with progress(words) as view:
-        return answers.judged(pipeline.run(folder, only=only, observe=view.observe, notice=view.notice))
+        done = pipeline.run(folder, only=only, observe=view.observe, notice=view.notice, engine=chosen)
+        return answers.judged(done)
 
 
 @command("status")

@@ -46,6 +46,12 @@ def bundle(
     return bundled(pipeline.bundle(folder, out, with_corpus=with_corpus, notice=changed.append), changed)
 
 
+@command("kit")
+def kit(out: Annotated[Path, typer.Argument(help="cli.kit.out", metavar="OUT", show_default=False)]) -> Shown:
+    """Write the kit, one zip file a language."""
+    return answers.kit_written(pipeline.kit(out))
+
+
 @command("site")
 def site(
     out: Annotated[Path, typer.Argument(help="cli.site.out", metavar="OUT", show_default=False)],

@@ -15,7 +15,6 @@ from lab.exchange.sources import Source, read_source
 from lab.exchange.sync import Synced, complete, own_manifest
 from lab.measure.lock import run_lock
 from lab.model.attempt import COLUMNS, Attempt, Record
-from lab.model.names import WORKBOOK
 from lab.store.attempt_json import to_json
 from lab.store.attempts import ATTEMPTS, PREDICTIONS, read_records
 from lab.store.canonical import canonical_json
@@ -24,7 +23,7 @@ from lab.store.files import sha256_file
 from lab.store.intake import finish_intake, take_in
 from lab.store.join import join
 from lab.store.seal import SEAL, stated_seal
-from lab.store.workbook import read_workbook
+from lab.store.workbook import campaign_workbook, read_workbook
 
 _DECLARED = tuple(column.name for column in COLUMNS if column.owner == "declared")
 
@@ -67,8 +66,9 @@ def merge(folder: Path, paths: Sequence[Path]) -> Merged:
     """
     if not paths:
         raise UsageProblemError(fault("merge-no-source", file=str(folder)))
+    book = campaign_workbook(folder)
     for path in paths:
-        if path.exists() and path.resolve() in {folder.resolve(), (folder / WORKBOOK).resolve()}:
+        if path.exists() and path.resolve() in {folder.resolve(), book.resolve()}:
             raise UsageProblemError(fault("merge-itself", file=str(path)))
     manifest = own_manifest(folder)
     with run_lock(folder):
@@ -76,10 +76,10 @@ def merge(folder: Path, paths: Sequence[Path]) -> Merged:
         seal = stated_seal(folder)
         if seal is None:
             raise CheckFoundError(fault("merge-no-seal", file=SEAL))
-        own = read_workbook(folder / WORKBOOK, manifest)
+        own = read_workbook(book, manifest)
         here = Source(
             shown=str(folder),
-            book=str(folder / WORKBOOK),
+            book=str(book),
             records={one.attempt.attempt_id: one for one in read_records(folder)},
             homes={path.name: path for path in (folder / ATTEMPTS).glob("[!.]*")},
             rows={row.attempt_id: row for row in own.rows},

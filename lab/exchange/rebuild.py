@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.model.manifest import Manifest
-from lab.model.names import WORKBOOK
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, FieldSpec, Protocol, SubgroupThreshold
 from lab.store.catalogue import shipped_offers
 from lab.store.files import read_json
 from lab.store.seal import SEAL, stated_seal
-from lab.store.workbook import empty_content, read_workbook
+from lab.store.workbook import campaign_workbook, empty_content, read_workbook
 from lab.store.workbook.content import WorkbookContent
 
 
@@ -26,9 +25,9 @@ def content_to_rebuild(folder: Path, manifest: Manifest, backup: str) -> tuple[s
     Raises:
         InvalidInputError: the workbook that is there, its backup or the seal cannot be read.
     """
-    for source, name in (("workbook", WORKBOOK), ("backup", backup)):
-        if (folder / name).exists():
-            return source, read_workbook(folder / name, manifest)
+    for source, path in (("workbook", campaign_workbook(folder)), ("backup", folder / backup)):
+        if path.exists():
+            return source, read_workbook(path, manifest)
     content = replace(empty_content(manifest), offers=shipped_offers())
     if stated_seal(folder) is None:
         return "nothing", content

@@ -12,11 +12,10 @@ from lab.messages import DASH
 from lab.model.attempt import Attempt, Record
 from lab.model.campaign import Seal
 from lab.model.manifest import Manifest
-from lab.model.names import WORKBOOK
 from lab.store.attempts import ATTEMPTS, read_records
 from lab.store.environments import ENVIRONMENTS, read_environments
 from lab.store.seal import SEAL, stated_seal
-from lab.store.workbook import read_workbook
+from lab.store.workbook import campaign_workbook, read_workbook
 from lab.store.workbook.read import read_rows
 
 
@@ -92,16 +91,21 @@ def _read_folder(path: Path, manifest: Manifest, seal: Seal) -> Source:
         environments = {name: path / ENVIRONMENTS / f"{name}.json" for name in read_environments(path)}
     except InvalidInputError as error:
         faults += _within(error, path)
-    if (path / WORKBOOK).exists():
+    book = path
+    try:
+        book = campaign_workbook(path)
+    except InvalidInputError as error:
+        faults += error.faults
+    if book.is_file():
         try:
-            content = read_workbook(path / WORKBOOK, manifest)
+            content = read_workbook(book, manifest)
             rows, cells = content.rows, content.cells
         except InvalidInputError as error:
             faults += _within(error, path)
     ended = {one.attempt.attempt_id: one for one in records if one.attempt.outcome is not None}
     source = Source(
         shown=shown,
-        book=str(path / WORKBOOK),
+        book=str(book),
         records=ended,
         homes={name: path / ATTEMPTS / name for name in ended},
         unfinished=tuple(one.attempt.attempt_id for one in records if one.attempt.outcome is None),

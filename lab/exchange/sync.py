@@ -27,8 +27,15 @@ from lab.store.attempts import in_order
 from lab.store.files import write_atomically, writing
 from lab.store.intake import finish_intake
 from lab.store.manifest import read_manifest
-from lab.store.workbook import append_attempts, append_deliverables, read_workbook, update_judged, write_workbook
-from lab.store.workbook.append import obstacle
+from lab.store.workbook import (
+    append_attempts,
+    append_deliverables,
+    campaign_workbook,
+    read_workbook,
+    update_judged,
+    write_workbook,
+)
+from lab.store.workbook.append import obstacle, open_elsewhere
 from lab.store.workbook.content import AppendResult, WorkbookContent
 from lab.store.workbook.lines import Figures
 from lab.store.workbook.read import read_rows
@@ -37,7 +44,7 @@ from lab.store.wrong_ids import keep_wrong_ids
 
 BACKUP = f"{Path(WORKBOOK).stem}.backup.xlsx"
 BESIDE = f"{Path(WORKBOOK).stem}.new-rows-*.xlsx"
-_REPLACED = f"{Path(WORKBOOK).stem}.replaced-{{stamp}}.xlsx"
+_REPLACED = f"{Path(WORKBOOK).stem}.replaced-{{stamp}}{{ending}}"
 _NO_ROW = "attempt-without-row"
 _DECLARED = tuple(column.name for column in COLUMNS if column.owner == "declared")
 
@@ -84,17 +91,22 @@ def sync(folder: Path, *, rebuild: bool = False, now: datetime | None = None) ->
     manifest = own_manifest(folder)
     with run_lock(folder):
         finish_intake(folder)
-        path = folder / WORKBOOK
+        path = campaign_workbook(folder)
         if path.exists() and not rebuild:
             return complete(folder, {})
+        if (why := open_elsewhere(path)) is not None:  # who has it open would save over what is made anew
+            return Synced(fault=why)
         source, content = content_to_rebuild(folder, manifest, BACKUP)
         replaced = None
         if path.exists():
             stamp = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H%M%SZ")
-            replaced = _REPLACED.format(stamp=stamp)
+            replaced = _REPLACED.format(stamp=stamp, ending=path.suffix)
             with writing(path):
                 write_atomically(folder / replaced, path.read_bytes())
-        write_workbook(path, content, manifest)
+        write_workbook(folder / WORKBOOK, content, manifest)
+        if path.name != WORKBOOK:  # of another format: what is made anew is in the one that can be added to
+            with writing(path):
+                path.unlink(missing_ok=True)
         return replace(complete(folder, {}), rebuilt_from=source, replaced=replaced)
 
 
@@ -119,7 +131,7 @@ def complete(folder: Path, rows: Mapping[str, Attempt]) -> Synced:
         InvalidInputError: something in the folder cannot be read; every fault at once.
         OutsideFailureError: the disk refused; the workbook is whole.
     """
-    path = folder / WORKBOOK
+    path = campaign_workbook(folder)
     campaign = load(folder)
     before = path.read_bytes()
     beside = _read_beside(folder, campaign.manifest)

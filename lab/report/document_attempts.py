@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
+from operator import attrgetter
 
-from lab.model.attempt import COLUMNS, Record
+from lab.model.attempt import COLUMNS, DeviceMemory, Record
 from lab.model.campaign import Campaign
 from lab.model.decision import Decision, Verdict
 from lab.model.evidence import Agreement, Confusion, Evidence
@@ -13,6 +14,11 @@ from lab.report.document_plain import Json, Speech, plain, said, said_fault
 
 CELLS = 400  # of a confusion matrix, at most: free text would fill the document
 _NOT_JUDGED_HERE = ("corpus_accepted",)  # the verdict's word, which the verdict holds under another name
+_DEVICE = tuple(one.name for one in fields(DeviceMemory))
+_COLUMNS = tuple(one.name for one in COLUMNS)
+_values = attrgetter(*_COLUMNS)
+_JUDGED = tuple(one.name for one in COLUMNS if one.owner == "judged" and one.name not in _NOT_JUDGED_HERE)
+_judged = attrgetter(*_JUDGED)
 
 
 def attempts(campaign: Campaign, decision: Decision, speech: Speech) -> list[Json]:
@@ -42,7 +48,7 @@ def _attempt(
         "evidence_fault": said_fault(fault, speech) if fault else None,
         "ended_because": said(details.ended_because, speech) if details.ended_because else None,
         "missing": dict(sorted(details.missing.items())),
-        "devices": [asdict(device) for device in details.devices],
+        "devices": [{name: getattr(one, name) for name in _DEVICE} for one in details.devices],
         "host_peak_bytes": details.host_peak_bytes,
         "counts": dict(sorted(details.counts.items())),
         "readings": dict(sorted(details.readings.items())),
@@ -54,10 +60,9 @@ def _attempt(
 
 
 def _columns(record: Record, verdict: Verdict | None) -> Json:
-    row: Json = {column.name: plain(getattr(record.attempt, column.name)) for column in COLUMNS}
+    row: Json = dict(zip(_COLUMNS, map(plain, _values(record.attempt)), strict=True))
     if verdict is not None:
-        judged = [one.name for one in COLUMNS if one.owner == "judged" and one.name not in _NOT_JUDGED_HERE]
-        row.update({name: plain(getattr(verdict, name)) for name in judged})
+        row.update(zip(_JUDGED, map(plain, _judged(verdict)), strict=True))
         row["corpus_accepted"] = verdict.verdict
     return row
 

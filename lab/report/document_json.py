@@ -8,6 +8,8 @@ from lab.report.document_plain import Json
 
 _ROWS = "attempts"  # one line each: a page of indentation an attempt helps nobody, and a difference shows by its line
 
+_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # made once: thousands of rows are written by it
+
 
 def written(document: Json) -> bytes:
     """The document as indented JSON in UTF-8, its keys in their own order; each attempt is one line.
@@ -30,7 +32,7 @@ def read_back(document: Json) -> Json:
 
 def _value(key: str, value: object) -> str:
     if key == _ROWS and isinstance(value, list) and value:
-        rows = ",\n".join(f"    {json.dumps(one, ensure_ascii=False, allow_nan=False)}" for one in value)
+        rows = ",\n".join(f"    {_LINE.encode(one)}" for one in value)
         return f"[\n{rows}\n  ]"
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     return text.replace("\n", "\n  ")  # a line break within a text is written as an escape

@@ -47,7 +47,7 @@ def moment(value: datetime | None) -> str | None:
 
 def plain(value: object) -> Any:  # noqa: ANN401, PLR0911  (JSON has no narrower type; one return a type reads best)
     """A fact of a reason as JSON, with what JSON has no type for (an amount, a moment) under a key that names it."""
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, (str, bool, int, float)):  # a tuple: asked very often, and thrice as fast
         return value
     if isinstance(value, Decimal):
         return {"decimal": str(value)}

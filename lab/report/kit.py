@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -92,9 +93,8 @@ def _pages(sources: Mapping[str, str], texts: Messages) -> Mapping[str, str]:
     style = look() + read_text(resource("templates", "site", "site.css"))
     proses = {}
     for name, source in sources.items():
-        for one in PAGES:
-            source = source.replace(f"]({one}.md)", f"]({one}.html)")
-        proses[name] = parse(source, {})
+        linked = re.sub(rf"\]\(({'|'.join(PAGES)})\.md\)", r"](\1.html)", source)
+        proses[name] = parse(linked, {})
     template = environment("site", "report").get_template("kit.html.j2")
     made = {}
     for name, prose in proses.items():

@@ -61,20 +61,22 @@ def note_page(note: Note, switches: Sequence[Switch], assets: Assets, prefix: st
         note=note, links=linker(note.terms), switches=switches, language=note.language, title=note.title,
         skip=note.words["skip"],
         policy=_shared_policy(header), style_href=prefix + style, styles=[Markup(header)],  # noqa: S704  (our own CSS)
-        script_hrefs=[prefix + plotly, prefix + script], scripts=[], versions_href=versions_href,
+        script_hrefs=[prefix + script], scripts=[], plotly_href=prefix + plotly, plotly=None,
+        versions_href=versions_href,
     )  # fmt: skip
 
 
 def standalone_note(note: Note, switches: Sequence[Switch], assets: Assets) -> str:
     """The note as one file that holds everything, to send by mail."""
     header = _running_header(note.running_header)
-    styles, scripts = [assets.style, header], [assets.plotly, assets.script]
+    styles, scripts = [assets.style, header], [assets.plotly, assets.script]  # plotly.js runs later, under its own hash
     return _environment().get_template("note.html.j2").render(
         note=note, links=linker(note.terms), switches=switches, language=note.language, title=note.title,
         skip=note.words["skip"],
         policy=_policy([source_hash(one) for one in scripts], [source_hash(one) for one in styles]), style_href=None,
         styles=[Markup(one) for one in styles], script_hrefs=[],  # noqa: S704  (our own CSS)
-        scripts=[Markup(one) for one in scripts], versions_href=None,  # noqa: S704  (our own scripts)
+        scripts=[Markup(assets.script)], plotly_href=None, plotly=Markup(assets.plotly),  # noqa: S704  (our own scripts)
+        versions_href=None,
     )  # fmt: skip
 
 

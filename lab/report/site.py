@@ -22,7 +22,7 @@ from lab.report.site_downloads import Download, shipped_downloads
 from lab.report.site_example import FOLDER as EXAMPLE
 from lab.report.site_example import read_example
 from lab.report.site_pages import site_pages
-from lab.report.site_render import render_pages
+from lab.report.site_render import navigation, render_pages
 from lab.store.catalogue import shipped_offers
 from lab.store.files import read_text, reading, resource, write_atomically, writing
 
@@ -170,6 +170,8 @@ def calculator_page(language: str) -> str:
         rules=rules,
         data=data,
         home_href=f"../{language}/index.html",
+        nav=navigation(f"calculator/{language}.html", "calculator", texts),
+        nav_label=texts.text("site.nav"),
     )
 
 

@@ -130,6 +130,9 @@ def _allowed(value: Schema, texts: Messages) -> str:
             found = _BOOLEAN
         case "array":
             found = texts.text("site.allowed.list", items=_allowed(value["items"], texts))
+        case "object" if "patternProperties" in value:
+            (item,) = value["patternProperties"].values()
+            found = texts.text("site.allowed.table", items=_allowed(item, texts))
         case "string" if "pattern" in value:
             found = next(texts.text(key) for start, key in _FORMS.items() if value["pattern"].startswith(start + "["))
         case "string" if value.get("format") == "date":

@@ -58,7 +58,7 @@ def _frame(page: SitePage, texts: Messages, style: str, scripts: Sequence[str]) 
         "page": page,
         "lead": inline(page.lead),
         "words": words,
-        "nav": _nav(page, texts),
+        "nav": navigation(page.path, page.part, texts),
         "switches": switches(language, href(page.path, f"{{}}/{own}")),
         "home_href": href(page.path, home),
         "at_home": page.path == home,
@@ -66,9 +66,9 @@ def _frame(page: SitePage, texts: Messages, style: str, scripts: Sequence[str]) 
     }
 
 
-def _nav(page: SitePage, texts: Messages) -> tuple[Link, ...]:
+def navigation(here: str, own: str | None, texts: Messages) -> tuple[Link, ...]:
+    """The links to the parts of the site on the page at `here`, which belongs to the part `own`."""
     paths = {part: pattern.format(texts.language) for part, pattern in PARTS.items()}
     return tuple(
-        Link(texts.text(f"site.nav.{part}"), href(page.path, path), here=part == page.part)
-        for part, path in paths.items()
+        Link(texts.text(f"site.nav.{part}"), href(here, path), here=part == own) for part, path in paths.items()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lab.messages import Messages
-from lab.report.site_map import SitePage, href
+from lab.report.site_map import PARTS, SitePage, href
 
 _WORDS = ("none", "found", "found.one", "more", "empty")
 
@@ -23,4 +23,7 @@ def search_data(here: str, pages: Sequence[SitePage], texts: Messages) -> Mappin
         for page in pages
         for section in page.sections
     ]
+    calculator = PARTS["calculator"].format(texts.language)  # no page of prose, and what many a reader looks for
+    about = " ".join(texts.text(f"site.{name}") for name in ("question", "intro"))
+    rows.append([texts.text("site.nav.calculator"), "", texts.text("site.name"), href(here, calculator), about])
     return {"words": {name: texts.text(f"site.search.{name}") for name in _WORDS}, "rows": rows}

@@ -309,7 +309,7 @@ def _cells(campaign: Campaign, decision: Decision, stated: Mapping[str, Json]) -
     """Judged cells of the workbook that say what neither the predictions do nor the version did."""
     for record in campaign.records:
         name = record.attempt.attempt_id
-        if not record.declared:
+        if not record.typed:
             yield from _cells_of(record, decision.verdicts[name], stated.get(name, {}))
 
 

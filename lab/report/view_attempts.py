@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
@@ -99,6 +98,8 @@ def _choices(stacks: dict[str, Stack]) -> list[Choice]:
 def _evidence(found: Sequence[Json], words: Words) -> list[tuple[str, list[str | None]]]:
     """Where the record is, and everything by which it can be checked; absent ones are None."""
     none_kept, declared = words.text("evidence.no_predictions"), words.text("evidence.declared")
+    decisions = [one["verdict"] and repr(one["verdict"]["message"]) for one in found]
+    verdicts = {text: one["verdict"] for text, one in zip(decisions, found, strict=True) if text}
     values: dict[str, list[str | None]] = {
         "folder": [
             declared if one["declared"] and not one["provenance"] else f"attempts/{one['attempt_id']}/" for one in found
@@ -112,8 +113,7 @@ def _evidence(found: Sequence[Json], words: Words) -> list[tuple[str, list[str |
         "sha256": [one["predictions_sha256"] for one in found],
         "ids": _shown([one["evidence"] and _ids(one["evidence"]) for one in found], lambda ids: _said_ids(ids, words)),
         "trouble": [words.say_fault(fault) if (fault := one["evidence_fault"]) else None for one in found],
-        "decided": _shown([one["verdict"] and json.dumps(one["verdict"]["message"]) for one in found],
-                          lambda text: words.say({"message": json.loads(text)})),
+        "decided": _shown(decisions, lambda text: words.say(verdicts[text])),
         "memory": _shown([_peaks(one["devices"]) for one in found], lambda peaks: _memory(peaks, words)),
         "environment": [one["environment"] for one in found],
         "seal": [one["seal"] for one in found],

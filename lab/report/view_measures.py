@@ -13,6 +13,7 @@ from lab.report.charts.ranges import crowded, ranges
 from lab.report.document_measured import COUNTERS, PHASES
 from lab.report.document_plain import Json
 from lab.report.paging import ALL_IN_THE_PAGE
+from lab.report.scopes import scopes
 from lab.report.view_confusions import confusions
 from lab.report.words import Words
 
@@ -46,7 +47,7 @@ def quality(document: Json, words: Words) -> Section:
         if reference is None
         else words.text("quality.caption.reference", reference=reference)
     )
-    blocks: list[Block] = [Table("quality", caption, columns, rows)]
+    blocks: list[Block] = [*charts_of("quality", document, words), Table("quality", caption, columns, rows)]
     subgroups = tuple(
         (
             *_place(one, document, words),
@@ -116,6 +117,9 @@ def memory(document: Json, words: Words) -> Section:
                 if device[name] is None
             ]
     blocks: list[Block] = [Table("memory", words.text("memory.caption"), columns, tuple(rows))]
+    covered = scopes(document, words)
+    if covered:
+        blocks.append(Lines(covered, words.text("memory.scopes")))
     if reasons:
         blocks.append(Lines(_grouped(reasons, words), words.text("empty_cells")))
     return Section("memory", words.text("memory.title"), words.text("memory.intro"), tuple(blocks))

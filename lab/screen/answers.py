@@ -187,13 +187,18 @@ def _summary_line(summary: Summary, words: Messages, *, several_seeds: bool) -> 
 
 
 def _behind(summary: Summary, judgement: Judgement, words: Messages) -> Iterator[str]:
-    """What the figures of a summary rest on: the interval of its median, and the first unassessed pass and a remedy."""
+    """What the figures of a summary rest on: the interval of its median, the first rejected pass and unassessed one."""
     if summary.median_s is not None and summary.median_interval is not None:
         yield f"  {reason_text(summary.median_interval.reason, words)}"
     group = (summary.variant, summary.corpus, summary.seed)
     rows = [one.attempt for one in judgement.campaign.records]
-    own = [one.attempt_id for one in rows if (one.variant, one.corpus, one.seed) == group]
-    verdicts = (judgement.decision.verdicts[one] for one in own)
+    own = [one for one in rows if (one.variant, one.corpus, one.seed) == group]
+    verdicts = [judgement.decision.verdicts[one.attempt_id] for one in own]
+    ended = [one for row, one in zip(own, verdicts, strict=True) if row.outcome == "completed"]
+    refused = next((one for one in ended if one.verdict == "rejected"), None)
+    if refused is not None:
+        said = reason_text(refused.reason, words)
+        yield f"  {words.text('screen.rejected.first', attempt=refused.attempt_id, why=said)}"
     first = next((one for one in verdicts if one.verdict == "unassessed"), None)
     if first is not None:
         control: str = first.control if words.has(f"screen.unassessed.{first.control}") else "other"
@@ -303,6 +308,12 @@ def site_built(pages: Sequence[Path]) -> Shown:
     facts = {"n": len(pages), "path": str(pages[0])}
     data = {"folder": str(pages[0].parent), "pages": [str(one) for one in pages]}
     return Shown(0, data, lambda words: words.text("screen.site", **facts))
+
+
+def kit_written(paths: Sequence[Path]) -> Shown:
+    """After `lab kit`: the zip files, one a language."""
+    listed = [str(one) for one in paths]
+    return Shown(0, {"kits": listed}, lambda words: "\n".join([words.text("screen.kit"), *listed]))
 
 
 def demo_done(result: DemoResult) -> Shown:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from lab.errors import Fault
 from lab.messages import DASH, Messages
+from lab.model.attempt import FAILURES
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from lab.measure.events import AttemptEnded, AttemptProgress, CoolingDown, Event, Recovered
+    from lab.measure.events import AttemptEnded, AttemptProgress, CoolingDown, Event, Recovered, Standing
 
 
 _MINUTE_S = 60
@@ -61,7 +62,7 @@ class View:
             return
         standing = event.standing
         whole = self.words.text(
-            "screen.run.whole", remaining=self._time(event.remaining_s), failed=sum(standing.failures.values())
+            "screen.run.whole", remaining=self._left(event.remaining_s), failed=_failed(standing)
         )
         text = self.words.text(
             "screen.run.moving",
@@ -94,9 +95,8 @@ class View:
             seconds=self.words.number(duration, 3),
         )
         if standing.index < standing.total:
-            failed = sum(standing.failures.values())
-            remaining = self._time(event.remaining_s)
-            line = self.words.text("screen.run.so_far", line=line, remaining=remaining, failed=failed)
+            remaining = self._left(event.remaining_s)
+            line = self.words.text("screen.run.so_far", line=line, remaining=remaining, failed=_failed(standing))
         because = event.record.details.ended_because
         self._line(line if because is None else f"{line}\n    {self.words.text(because.key, **because.values)}")
 
@@ -117,14 +117,19 @@ class View:
                     done=event.completed,
                     inputs=event.inputs,
                     elapsed=self._time(event.elapsed_s),
-                    remaining=self._time(event.remaining_s),
+                    remaining=self._left(event.remaining_s),
                 )
             )
 
-    def _time(self, seconds: float | None) -> str:
-        """`1:02:03`, as clocks show it in each of the languages; a dash for what is not known."""
+    def _left(self, seconds: float | None) -> str:
+        """How much longer the run takes, as far as that is known."""
         if seconds is None:
-            return DASH
+            return self.words.text("screen.run.left_unknown")
+        return self.words.text("screen.run.left", time=self._time(seconds))
+
+    @staticmethod
+    def _time(seconds: float) -> str:
+        """`1:02:03`, as clocks show it in each of the languages."""
         minutes, rest = divmod(round(seconds), _MINUTE_S)
         hours, minutes = divmod(minutes, _MINUTE_S)
         return f"{hours}:{minutes:02}:{rest:02}"
@@ -141,6 +146,11 @@ class View:
             self.stream.flush()
         else:
             self.live.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _failed(standing: Standing) -> int:
+    """Attempts of this run that failed by themselves; one that a person cut off is none of them."""
+    return sum(standing.failures.get(outcome, 0) for outcome in FAILURES)
 
 
 @contextmanager

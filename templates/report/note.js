@@ -47,32 +47,63 @@
     return figure;
   }
 
-  function draw(printing) {
+  function each(selector, act) { Array.prototype.slice.call(document.querySelectorAll(selector)).forEach(act); }
+
+  function draw(place, printing) {
+    var width = printing ? PRINT_WIDTH : place.clientWidth;
+    if (!width) { return; }
     var mode = dark.matches && !printing ? "dark" : "light";
-    document.querySelectorAll(".chart").forEach(function (place) {
-      var width = printing ? PRINT_WIDTH : place.clientWidth;
-      if (!width) { return; }
-      var figure = themed(document.getElementById(place.id + "-data"), mode, width);
-      window.Plotly.react(place, figure.data, figure.layout, { displayModeBar: false, responsive: false, displaylogo: false });
-    });
+    var figure = themed(document.getElementById(place.id + "-data"), mode, width);
+    window.Plotly.react(place, figure.data, figure.layout, { displayModeBar: false, responsive: false, displaylogo: false });
+    place.dataset.drawn = "";
+    place.style.minHeight = "";
+    each("[data-image='" + place.id + "']", function (button) { button.parentNode.hidden = false; });
+    each("[data-instead='" + place.id + "']", function (text) { text.hidden = true; });
+  }
+
+  function again() { each(".chart[data-drawn]", function (place) { draw(place, false); }); }
+
+  /* plotly.js is by far the largest part of the page: it waits, as text or as a name, until a chart is due. */
+  function library() {
+    var source = document.getElementById("plotly"), script = document.createElement("script");
+    if (window.Plotly || !source) { return; }
+    source.removeAttribute("id");
+    script.addEventListener("load", function () { idle(next); });
+    if (source.dataset.src) { script.src = source.dataset.src; } else { script.textContent = source.textContent; }
+    document.body.appendChild(script);
+    if (window.Plotly) { idle(next); } /* a text runs at once, and has no load event */
+  }
+
+  function next() {
+    var waits = Array.prototype.slice.call(document.querySelectorAll(".chart:not([data-drawn])"));
+    var shown = waits.filter(function (place) { return place.clientWidth; });
+    if (shown.length) { draw(shown[0], false); idle(next); }
+  }
+
+  function idle(act) {
+    if (window.requestIdleCallback) { window.requestIdleCallback(act, { timeout: 1000 }); } else { setTimeout(act, 100); }
   }
 
   function charts() {
-    if (!window.Plotly || !document.querySelector(".chart")) { return; }
-    var width = 0, waiting = 0;
-    draw(false);
-    document.querySelectorAll(".without-script").forEach(function (one) { one.hidden = true; });
-    dark.addEventListener("change", function () { draw(false); });
+    if (!document.querySelector(".chart")) { return; }
+    var width = document.body.clientWidth, waiting = 0;
+    each(".chart", function (place) { /* its room is kept, so that nothing moves when it comes */
+      place.style.minHeight = JSON.parse(document.getElementById(place.id + "-data").textContent).layout.height + "px";
+    });
+    if (document.readyState === "complete") { idle(library); } else { window.addEventListener("load", function () { idle(library); }); }
+    dark.addEventListener("change", again);
     window.addEventListener("resize", function () {
       if (width === document.body.clientWidth) { return; }
       width = document.body.clientWidth;
       clearTimeout(waiting);
-      waiting = setTimeout(function () { draw(false); }, 100);
+      waiting = setTimeout(again, 100);
     });
-    window.addEventListener("beforeprint", function () { draw(true); });
-    window.addEventListener("afterprint", function () { draw(false); });
-    document.querySelectorAll("[data-image]").forEach(function (button) {
-      button.parentNode.hidden = false;
+    window.addEventListener("beforeprint", function () {
+      library();
+      if (window.Plotly) { each(".chart", function (place) { draw(place, true); }); }
+    });
+    window.addEventListener("afterprint", again);
+    each("[data-image]", function (button) {
       button.addEventListener("click", function () {
         var place = document.getElementById(button.dataset.image);
         window.Plotly.downloadImage(place, { format: "png", scale: 2, filename: button.dataset.name,

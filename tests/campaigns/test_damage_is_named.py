@@ -9,6 +9,7 @@ from pathlib import Path
 
 import costs_campaign
 import pytest
+from small_campaign import fill_protocol
 
 from lab.cli import main
 from lab.report.renderer import renderer
@@ -105,3 +106,12 @@ def test_judge_says_why_a_pass_is_unassessed_and_what_to_do(campaign: Path, said
     line = next(one for one in text.splitlines() if one.strip().startswith(f"Unassessed {ATTEMPT}"))
     assert "Bring back the file as it was measured" in line
     assert "Too few passes for an interval around the median" in text
+
+
+def test_judge_says_why_a_pass_is_rejected(campaign: Path, said: Callable[..., Said]) -> None:
+    """Which control decided, with its figures, of the first one of a variant; nothing of those that are accepted."""
+    assert "Rejected" not in said("judge", campaign)[1]
+    fill_protocol(campaign / "campaign.xlsx", {"threshold": 0.99})
+    _code, text = said("judge", campaign)
+    line = next(one for one in text.splitlines() if one.strip().startswith(f"Rejected {ATTEMPT}: "))
+    assert "0.99" in line

@@ -35,7 +35,7 @@ def test_lost_passes_are_crosses_beside_the_axis_with_their_outcome() -> None:
     crosses = [trace for trace in figure["data"] if trace.get("xaxis") == "x2"]
     assert [len(trace["x"]) for trace in crosses] == [3, 1]
     assert crosses[0]["text"] == ["out of memory"] * 3
-    assert "✗ 3 out of<br>memory" in figure["layout"]["yaxis"]["ticktext"][0]
+    assert "✗ out of memory<br>(3)" in figure["layout"]["yaxis"]["ticktext"][0]
 
 
 def test_few_points_get_no_box_and_one_no_spread() -> None:

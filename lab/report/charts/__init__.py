@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lab.report.blocks import Chart
-from lab.report.charts import calendar, durations
+from lab.report.charts import calendar, durations, quality
 from lab.report.document_plain import Json
 from lab.report.words import Words
 
@@ -21,6 +21,7 @@ class ChartKind:
 
 CHARTS: tuple[ChartKind, ...] = (
     ChartKind("durations", durations.build),
+    ChartKind("quality", quality.build),
     ChartKind("calendar", calendar.build),
 )
 

@@ -71,7 +71,7 @@ class _Row:
         self.hover = [] if self.crowded else [f"{write(value)} s" for value in self.values]
         self.median_text = f"{write(self.median)} s" if self.median is not None else None
         counted = Counter(lost)
-        lines = [style.wrapped(self.id), *(style.wrapped(f"✗ {number} {word}") for word, number in counted.items())]
+        lines = [style.wrapped(self.id), *(style.wrapped(_times(word, number)) for word, number in counted.items())]
         if not self.values:
             lines.append(style.wrapped(words.text("durations.chart.none")))
         self.label = "<br>".join(lines)
@@ -108,6 +108,11 @@ def lost_word(attempt: Json, words: Words) -> str:
     return words.shared(f"verdictword.{attempt['corpus_accepted'] or 'unassessed'}")
 
 
+def _times(word: str, number: int) -> str:
+    """How often, after the word: French and Italian would otherwise have to agree with the number."""
+    return f"✗ {word}" if number == 1 else f"✗ {word} ({number})"
+
+
 def _start(values: Sequence[float]) -> float:
     """Where the axis begins: 0, or just below the shortest when all points would crowd at its end."""
     if not values or max(values) - min(values) >= (1 - _FROM_ZERO) * max(values) * _FROM_ZERO:
@@ -135,7 +140,7 @@ def _figure(rows: Sequence[_Row], starts: float, words: Words) -> Any:  # noqa: 
         margin={"l": 8, "r": 16, "t": 8, "b": 48},
         showlegend=False,
         hovermode="closest",
-        separators={"en": ".,", "fr": ",\u202f", "it": ",."}[words.language],
+        separators=style.SEPARATORS[words.language],
         boxmode="overlay",
         xaxis={
             "title": {"text": words.text("durations.chart.axis")},

@@ -17,6 +17,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star", "pentagon", "hexagon")
 INK = "ink"  # role of a trace whose marks and words take the page's text colour
 GAP: Mapping[str, object] = {"ticks": "outside", "ticklen": 6, "tickcolor": "rgba(0,0,0,0)"}  # between names and bars
+SEPARATORS: Mapping[str, str] = {"en": ".,", "fr": ",\u202f", "it": ",."}  # decimal, then thousands
 OUTLINED = "outlined"  # role of a trace whose marks take an outline in the page's text colour
 
 

@@ -1,0 +1,143 @@
+"""What `lab import`, `lab export` and `lab judge --predictions` print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lab.messages import DASH, Messages
+from lab.screen.answers import FOUND, Shown, fault_facts, judged, reason_data, reason_text
+from lab.screen.exchange import synced
+
+if TYPE_CHECKING:  # what these describe is slow to import
+    from lab.exchange.exporting import Exported
+    from lab.exchange.importing import Imported, ReadFile
+    from lab.exchange.predicting import Attached
+    from lab.model.attempt import Record
+    from lab.pipeline import Judgement
+
+_MOST_ROWS = 40  # of a preview; `--json` has them all
+
+
+def imported(found: Imported) -> Shown:
+    """After `lab import`: each file as it was recognised, the new attempts, and the workbook; `--plan`: rows."""
+    inner = None if found.synced is None else synced(found.synced)
+
+    def text(words: Messages) -> str:
+        lines = [line for one in found.files for line in _file_lines(one, words)]
+        if inner is None:
+            lines += [_row(one, words) for one in found.records[:_MOST_ROWS]]
+            if len(found.records) > _MOST_ROWS:
+                lines.append(words.count("screen.imported.more", len(found.records) - _MOST_ROWS))
+            lines.append(words.count("screen.imported.planned", len(found.records)))
+        elif found.records:
+            lines.append(words.count("screen.imported.done", len(found.records)))
+            lines.append(words.text("screen.imported.next", id=found.records[0].attempt.attempt_id))
+            lines.append(inner.text(words))
+        else:
+            lines.append(words.text("screen.imported.nothing"))
+        return "\n".join(lines)
+
+    data = {
+        "planned": inner is None,
+        "files": [_file_data(one) for one in found.files],
+        "attempts": [_record_data(one) for one in found.records],
+        "workbook": None if inner is None else inner.data,
+    }
+    return Shown(0 if inner is None else inner.code, data, text)
+
+
+def _file_lines(one: ReadFile, words: Messages) -> Iterator[str]:
+    facts = {"file": one.file, "tool": one.tool, "version": one.version or DASH, "same": one.same}
+    yield words.count("screen.imported.file", one.attempts, **facts)
+    yield from (f"  {reason_text(note, words)}" for note in one.notes)
+    if one.left:
+        yield f"  {words.text('screen.imported.left', groups=list(one.left))}"
+
+
+def _row(record: Record, words: Messages) -> str:
+    one, because = record.attempt, record.details.ended_because
+    populations = [f"{held.name} ({words.number(held.count)})" for held in record.details.populations]
+    shown = words.text(
+        "screen.imported.row",
+        place=record.details.provenance.place if record.details.provenance else DASH,
+        variant=one.variant,
+        round=str(one.round),
+        outcome=words.text(f"outcome.{one.outcome}"),
+        duration=words.number(one.duration_s),
+        elapsed=words.number(one.elapsed_s),
+        latencies=populations or DASH,
+    )
+    return shown if because is None else f"{shown}\n    {reason_text(because, words)}"
+
+
+def _file_data(one: ReadFile) -> dict[str, object]:
+    return {
+        "file": one.file,
+        "format": one.format,
+        "tool": one.tool,
+        "version": one.version,
+        "attempts": one.attempts,
+        "same": one.same,
+        "left": list(one.left),
+        "notes": [reason_data(note) for note in one.notes],
+    }
+
+
+def _record_data(record: Record) -> dict[str, object]:
+    one, source, because = record.attempt, record.details.provenance, record.details.ended_because
+    return {
+        "attempt_id": one.attempt_id,
+        "variant": one.variant,
+        "corpus": one.corpus,
+        "seed": one.seed,
+        "round": one.round,
+        "outcome": one.outcome,
+        "duration_s": one.duration_s,
+        "elapsed_s": one.elapsed_s,
+        "place": source.place if source else None,
+        "ended_because": None if because is None else reason_data(because),
+        "missing": dict(record.details.missing),
+        "populations": {held.name: held.count for held in record.details.populations},
+    }
+
+
+def attached(found: Attached, judgement: Judgement) -> Shown:
+    """After `lab judge --predictions`: how many predictions were taken in, then what judging gave."""
+    inner = judged(judgement)
+
+    def text(words: Messages) -> str:
+        if found.same:
+            first = words.text("screen.attached.same", id=found.attempt_id)
+        else:
+            first = words.count("screen.attached", found.rows, id=found.attempt_id)
+        verdict = judgement.decision.verdicts[found.attempt_id]
+        said = words.text(f"verdictword.{verdict.verdict}")
+        lines = [first, f"  {words.text('place.fault', where=said, found=reason_text(verdict.reason, words))}"]
+        if found.fault is not None:
+            lines.append(words.fault(found.fault))
+        return "\n".join([*lines, "", inner.text(words)])
+
+    data = {
+        **inner.data,
+        "attached": {
+            "attempt_id": found.attempt_id,
+            "rows": found.rows,
+            "same": found.same,
+            "fault": None if found.fault is None else fault_facts(found.fault),
+        },
+    }
+    return Shown(max(inner.code, FOUND if found.fault else 0), data, text)
+
+
+def exported(found: Exported) -> Shown:
+    """After `lab export`: the files with their number of rows."""
+
+    def text(words: Messages) -> str:
+        lines = [words.text("screen.exported", path=str(found.folder))]
+        return "\n".join(
+            [*lines, *(f"  {words.count('screen.exported.file', n, name=name)}" for name, n in found.files)]
+        )
+
+    data = {"folder": str(found.folder), "files": [{"name": name, "rows": n} for name, n in found.files]}
+    return Shown(0, data, text)
