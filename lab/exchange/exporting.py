@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.decide import decide
-from lab.errors import UsageProblemError, fault
+from lab.checks import seal_faults
+from lab.errors import Fault, UsageProblemError, fault
 from lab.exchange.export_fields import ExportField, all_fields
 from lab.exchange.imported_record import LATENCIES
 from lab.messages import messages
@@ -37,10 +38,11 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written: files with their number of rows, in the order of writing."""
+    """What was written: files with their number of rows, in the order of writing; what was sealed otherwise."""
 
     folder: Path
     files: tuple[tuple[str, int], ...]
+    notices: tuple[Fault, ...] = ()
 
 
 def export(folder: Path, out: Path) -> Exported:
@@ -70,7 +72,8 @@ def export(folder: Path, out: Path) -> Exported:
     names = list(entries[0])
     write_atomically(out / "fields.csv", _csv(entries, names).encode())
     write_atomically(out / "fields.json", _json(entries))
-    return Exported(out, (*files, ("fields.csv", len(entries)), ("fields.json", len(entries))))
+    files += [("fields.csv", len(entries)), ("fields.json", len(entries))]
+    return Exported(out, tuple(files), seal_faults(campaign))
 
 
 def _attempts(campaign: Campaign, decision: Decision) -> Iterator[Row]:

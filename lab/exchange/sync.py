@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.decide import decide
+from lab.checks import seal_faults
 from lab.errors import Fault, InvalidInputError, fault
 from lab.exchange.rebuild import content_to_rebuild
 from lab.measure.lock import run_lock
@@ -141,7 +142,8 @@ def complete(folder: Path, rows: Mapping[str, Attempt]) -> Synced:
     delivered = [one for one in campaign.deliverables if one not in held]
     decision = decide(campaign)
     keep_wrong_ids(folder, campaign)
-    work = _Work(path, campaign, decision, [one for one in campaign.notices if one.slug != _NO_ROW])
+    noticed = [one for one in campaign.notices if one.slug != _NO_ROW]
+    work = _Work(path, campaign, decision, [*noticed, *seal_faults(campaign)])
     if (why := obstacle(path)) is not None:
         return Synced(notices=tuple(work.notices), fault=why)
     added = [_row(one, decision, came) for one in campaign.records if one.attempt.attempt_id in missing]

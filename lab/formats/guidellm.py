@@ -1,8 +1,8 @@
 """guidellm: `benchmarks.json`, one run for each benchmark of the report, with the latencies of its requests.
 
-Shape: guidellm 0.8.1 (`benchmark/schemas/report.py`, metadata version 2: `scheduler_metrics`, `requests`), and 0.1 to
-0.3 (`benchmark/benchmark.py`: `run_stats` with `requests_made`, or with `total_successful` and its like). Moments are
-seconds since 1970, latencies seconds, `time_to_first_token_ms` milliseconds.
+Shape: guidellm 0.8.1 (`benchmark/schemas/report.py`, metadata version 2: `scheduler_metrics`, `requests`), and the
+first version (`benchmark/benchmark.py`: `run_stats` with `requests_made`, or with `total_successful` and its like).
+Moments are seconds since 1970, latencies seconds, `time_to_first_token_ms` milliseconds.
 """
 
 from __future__ import annotations

@@ -89,6 +89,7 @@ def _listed(result: Mapping[str, Any], place: str, values: Values) -> Iterator[_
     )
     if times and isinstance(codes, list) and len(codes) != len(times):
         values.fault("import-lists-differ", place, first="times", second="exit_codes")
+        return
     for number, time in enumerate(times):
         code = codes[number] if isinstance(codes, list) and number < len(codes) else _NOT_STATED
         peak = memory[number] if number < len(memory) else None

@@ -1,6 +1,6 @@
 """MLPerf inference: `mlperf_log_summary.txt`, with `mlperf_log_detail.txt` and `mlperf_log_accuracy.json` beside it.
 
-Shape: `loadgen/results.cc` and `logging.cc` of mlcommons/inference (loadgen 0.7 to 5.1). Latencies are nanoseconds.
+Shape: `loadgen/results.cc` and `logging.cc` of mlcommons/inference (at 05a9cec). Latencies are nanoseconds.
 A run that is INVALID by its own rules failed. Only in the scenario Offline, one query of all samples, is the largest
 latency the time of the whole run (`Samples per second` is samples / that); every other figure is an aggregate.
 An accuracy log holds answers as bytes in hexadecimal by place in the data set: they are not decoded here.

@@ -1,9 +1,9 @@
 """vLLM: `vllm bench throughput`, `latency` and `serve`, and the scripts `benchmark_*.py` before them.
 
-Shape: `vllm/benchmarks/throughput.py`, `latency.py`, `serve.py` of vllm-project/vllm (0.9 to 0.12). Raw times are
-seconds, figures that end in `_ms` milliseconds. `serve` writes lists for each request only with `--save-detailed`, and
-before 0.11 no `failed`. A batch of `latency` is made-up text, so one of its times is no pass; `--passes latencies`
-says it is one.
+Shape: `throughput.py`, `latency.py`, `serve.py` in `vllm/benchmarks/` of vllm-project/vllm (2026; 0202831 and 00cae07
+for the first two). Raw times are seconds, figures that end in `_ms` milliseconds. `serve` writes lists for each request
+only with `--save-detailed`; older versions write no `failed`. A batch of `latency` is made-up text, so one of its times
+is no pass; `--passes latencies` says it is one.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from lab.errors import Fault
 from lab.model.attempt import Record
@@ -132,3 +133,11 @@ class Campaign:
     notices: tuple[Fault, ...] = ()
     protocol_cells: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def by_variant(self) -> Mapping[str | None, tuple[Record, ...]]:
+        """The records of each variant, in their order; looking through all of them for each variant takes too long."""
+        found: dict[str | None, list[Record]] = {}
+        for record in self.records:
+            found.setdefault(record.attempt.variant, []).append(record)
+        return {variant: tuple(records) for variant, records in found.items()}

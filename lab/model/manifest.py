@@ -96,6 +96,8 @@ class Variant(_Strict):
     device: Text = "cpu"
     devices: Annotated[int, Field(ge=1)] = 1
     threads: Annotated[int, Field(ge=1)] = 1
+    accelerator_type: Text | None = None  # of a Ray cluster's node, as Ray calls it
+    resources: dict[Id, Annotated[float, Field(gt=0)]] | None = None  # of such a node: its own names for what it has
     deterministic: bool = False
     precision: Literal["fp32", "bf16", "fp16", "int8"] = "fp32"
     attention: Literal["eager", "sdpa", "flash"] = "sdpa"

@@ -131,13 +131,16 @@ def attached(found: Attached, judgement: Judgement) -> Shown:
 
 
 def exported(found: Exported) -> Shown:
-    """After `lab export`: the files with their number of rows."""
+    """After `lab export`: the files with their number of rows, and what was sealed otherwise."""
 
     def text(words: Messages) -> str:
         lines = [words.text("screen.exported", path=str(found.folder))]
-        return "\n".join(
-            [*lines, *(f"  {words.count('screen.exported.file', n, name=name)}" for name, n in found.files)]
-        )
+        lines += [f"  {words.count('screen.exported.file', n, name=name)}" for name, n in found.files]
+        return "\n".join([*lines, *(words.fault(one) for one in found.notices)])
 
-    data = {"folder": str(found.folder), "files": [{"name": name, "rows": n} for name, n in found.files]}
+    data = {
+        "folder": str(found.folder),
+        "files": [{"name": name, "rows": n} for name, n in found.files],
+        "notices": [fault_facts(one) for one in found.notices],
+    }
     return Shown(0, data, text)

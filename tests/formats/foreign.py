@@ -104,7 +104,7 @@ def optimum(**changes: object) -> dict[str, Any]:
 
 
 def serving(**changes: object) -> dict[str, Any]:
-    """`vllm bench serve --save-result --save-detailed` of vLLM 0.11: two requests."""
+    """`vllm bench serve --save-result --save-detailed` of vLLM (2026): two requests."""
     base: dict[str, object] = {
         "date": "20261130-172047", "endpoint_type": "vllm", "model_id": "m", "num_prompts": 2, "request_rate": "inf",
         "duration": 4.5, "completed": 2, "failed": 0, "total_input_tokens": 20, "total_output_tokens": 6,

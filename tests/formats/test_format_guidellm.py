@@ -1,4 +1,4 @@
-"""guidellm's `benchmarks.json`: 0.8.1 (version 2, `benchmark/schemas/`) and 0.1 to 0.3 (`benchmark/benchmark.py`)."""
+"""guidellm's `benchmarks.json`: 0.8.1 (version 2, `benchmark/schemas/`) and the first version (`benchmark.py`)."""
 
 from __future__ import annotations
 

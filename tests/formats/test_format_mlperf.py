@@ -1,4 +1,4 @@
-"""MLPerf's logs, in the shape of `loadgen/results.cc` and `logging.cc` of mlcommons/inference (0.7 to 5.1)."""
+"""MLPerf's logs, in the shape of `loadgen/results.cc` and `logging.cc` of mlcommons/inference (05a9cec)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""vLLM's `bench throughput`, `latency` and `serve`, in the shape of `vllm/benchmarks/*.py` (0.9 to 0.12)."""
+"""vLLM's `bench throughput`, `latency` and `serve`, in the shape of `vllm/benchmarks/*.py` (2026, and older)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_serving_is_one_pass_and_its_requests_are_populations() -> None:
     "changes",
     [
         {"completed": 1, "failed": 1, "errors": ["", "timeout"]},
-        {"completed": 1, "failed": ..., "errors": ["", "timeout"]},  # before 0.11
+        {"completed": 1, "failed": ..., "errors": ["", "timeout"]},  # an older version
         {"completed": 1, "failed": ..., "errors": ...},  # without --save-detailed: fewer than `num_prompts`
         {"completed": 0, "failed": 2},
     ],
