@@ -3,6 +3,7 @@
 import gettext
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -118,6 +119,17 @@ def _filled(key: str | None, words: Messages) -> str | None:
     return words.text(key) if key and words.has(key) else key
 
 
+def _shown(argument: Any) -> str:  # noqa: ANN401  (the library's own class)
+    """An argument as the help shows it: `DIR`, not the name that it has in the program."""
+    return str(argument.metavar or argument.human_readable_name)
+
+
+def _line(context: Any) -> str:  # noqa: ANN401  (the library's own class)
+    """The command with all that has to be typed after it."""
+    needed = [_shown(one) for one in context.command.params if one.param_type_name == "argument" and one.required]
+    return " ".join(["lab", str(context.command.name), *needed])
+
+
 def _wrong_usage(error: typer.TyperException, words: Messages) -> int:
     kind = type(error).__name__
     if kind == "NoArgsIsHelpError":  # the help has been shown already
@@ -127,5 +139,11 @@ def _wrong_usage(error: typer.TyperException, words: Messages) -> int:
     key = {"NoSuchOption": "no_such_option", "MissingParameter": "missing", "BadParameter": "bad_value"}.get(
         kind, "other"
     )
-    _to_stderr(words.text(f"cli.usage.{key if name else 'other'}", name=name or DASH, detail=str(error)))
+    context = getattr(error, "ctx", None)
+    if kind == "MissingParameter" and context is not None and getattr(parameter, "param_type_name", "") == "argument":
+        _to_stderr(words.text("cli.usage.missing_argument", name=_shown(parameter).rstrip("…"), line=_line(context)))
+        return WRONG_USAGE
+    quoted = re.search(r"[('](.*)[)']", str(error))  # the library says the rest in English
+    detail = quoted[1] if quoted else str(error)
+    _to_stderr(words.text(f"cli.usage.{key if name else 'other'}", name=name or DASH, detail=detail))
     return WRONG_USAGE

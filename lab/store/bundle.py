@@ -14,11 +14,12 @@ import bagit
 from lab.errors import InvalidInputError, fault
 from lab.metrics.own import module_file
 from lab.model.campaign import Campaign
-from lab.model.names import MANIFEST, WORKBOOK
+from lab.model.names import MANIFEST
 from lab.store.attempts import ATTEMPTS, LOG
 from lab.store.environments import ENVIRONMENTS
 from lab.store.files import inside, replacing, writing
 from lab.store.seal import SEAL
+from lab.store.workbook.which import campaign_workbook
 
 REPORT = "report"
 
@@ -89,7 +90,7 @@ def _files(folder: Path, campaign: Campaign) -> Iterator[str]:
     """Every file of the campaign that a bag may hold, as paths in its folder."""
     functions = [module_file(spec) for spec in campaign.manifest.metrics.values()]
     notes = sorted(path.name for path in folder.glob("notes.*.md"))
-    for path in (MANIFEST, WORKBOOK, SEAL, *campaign.inputs, *functions, *notes):
+    for path in (MANIFEST, campaign_workbook(folder).name, SEAL, *campaign.inputs, *functions, *notes):
         if (folder / path).is_file():
             yield path
     for room in (ATTEMPTS, ENVIRONMENTS, REPORT):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -18,7 +18,7 @@ from lab.store.canonical import canonical_json
 from lab.store.corpus_table import Declared, load_inputs
 from lab.store.files import inside, sha256_file
 from lab.store.stored_inputs import StoredInput, StoredInputs, store_inputs
-from lab.store.tables import FORMATS, Table
+from lab.store.tables import FORMATS, Table, is_utf8
 
 LARGE = 32 << 20  # bytes of a file from which on its inputs are not held in memory
 _MOST_FAULTS = 20  # of one file: more of them help nobody
@@ -108,10 +108,10 @@ def open_corpus(folder: Path, spec: CorpusSpec, *, least: int = LARGE) -> Corpus
     if not path.is_file() or path.stat().st_size < least:
         return read_corpus(folder, spec)
     faults = _Faults(spec.path)
+    if sound := _in_one_go(folder, spec):
+        return sound
     counts = _Counts(spec)
     tuning = _Tuning.of(folder, spec) if spec.tuning is not None else None
-    if sound := _in_one_go(folder, spec, tuning):
-        return sound
 
     def rows() -> Iterator[StoredInput]:
         for one in _inputs(_table(folder, spec, spec.path), spec, faults, tuple(spec.groups), complete=True):
@@ -132,24 +132,52 @@ def open_corpus(folder: Path, spec: CorpusSpec, *, least: int = LARGE) -> Corpus
     return StoredCorpus(counts.facts(sha256_file(path), tuning.sha256 if tuning else None), table)
 
 
-def _in_one_go(folder: Path, spec: CorpusSpec, tuning: _Tuning | None) -> StoredCorpus | None:
-    """The corpus as the database reads it, where nothing may be wrong with it; None: to be read line by line."""
+def _in_one_go(folder: Path, spec: CorpusSpec) -> StoredCorpus | None:
+    """The corpus as the database reads it, where nothing may be wrong with it; None: to be read line by line.
+
+    Its tuning set passes by as a stream: neither of them is held in memory.
+    """
     source = _table(folder, spec, spec.path)
     kind = source.format or FORMATS.get(PurePosixPath(spec.path).suffix.lower())
-    if kind not in ("jsonl", "parquet") or codecs.lookup(spec.encoding).name != "utf-8":
-        return None
-    if tuning is not None and tuning.faults.found:
+    if kind not in FORMATS.values() or not is_utf8(spec.encoding):
         return None
     columns = (spec.id_column, spec.text_column, spec.reference_column, tuple(spec.groups), tuple(spec.labels))
-    shared = ((one.id, _normal(one.text)) for one in tuning.lines) if tuning else ()
-    found = load_inputs(Declared(source.path, kind, *columns), shared)
-    if found is None:
+    tuning = _Passing(folder, spec)
+    found = load_inputs(Declared(source.path, str(kind), *columns, spec.delimiter), tuning.shared())
+    if found is None or not tuning.sound:
         return None
     counts = _Counts(spec, found.size)
     counts.labels.update(found.labels)
     for name, values in found.groups.items():
         counts.groups[name].update(values)
-    return StoredCorpus(counts.facts(sha256_file(source.path), tuning.sha256 if tuning else None), found.table)
+    return StoredCorpus(counts.facts(sha256_file(source.path), tuning.sha256()), found.table)
+
+
+@dataclass
+class _Passing:
+    """A tuning set, if one is declared, read once and not held; `sound`: it was there, and nothing is wrong with it."""
+
+    folder: Path
+    spec: CorpusSpec
+    sound: bool = True
+
+    def shared(self) -> Iterator[tuple[str, str]]:
+        """Ids, and texts as they are compared; ends at once where the file is at fault."""
+        if self.spec.tuning is None:
+            return
+        self.sound = False
+        faults = _Faults(self.spec.tuning)
+        with suppress(InvalidInputError):  # the strict reader says what is wrong
+            for one in _inputs(_table(self.folder, self.spec, self.spec.tuning), self.spec, faults, (), complete=False):
+                self.sound = True
+                yield one.id, _normal(one.text)
+            faults.raise_any()
+            return
+        self.sound = False
+
+    def sha256(self) -> str | None:
+        """Its fingerprint, once it passed."""
+        return None if self.spec.tuning is None else sha256_file(inside(self.folder, self.spec.tuning, MANIFEST))
 
 
 def iter_inputs(folder: Path, spec: CorpusSpec) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """A large corpus put into its table by the database, where nothing is wrong with it: the same answer, sooner.
 
 Nothing is judged here on doubt. A file in which one line, cell or id may be at fault gives None, and the strict reader
-(`lab.store.corpus`) goes through it line by line and says what is wrong, and where. A csv is always left to it.
+(`lab.store.corpus`) goes through it line by line and says what is wrong, and where.
 """
 
 from __future__ import annotations
@@ -9,23 +9,30 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from lab.store.corpus_csv import Bytes, csv_source
 from lab.store.files import reading
 from lab.store.stored_inputs import StoredInputs, as_pattern, load_json_lines, new_store
 
 _NAME = re.compile(r"[^\\\"'\x00-\x1f]+")  # of a column, as it can stand in a path of the database
 _CHUNK = 1 << 20
 _SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # what `str.strip` takes away
+# With the line ends within the cells before a row: it is named by the line that it begins on. In the order of the rows.
+_LINE_OF_CSV = "rowid + 2 + (sum(ends) OVER (ROWS UNBOUNDED PRECEDING))::BIGINT - ends"
 _MOST_DIGITS = 4300  # of an integer, that Python converts
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What a corpus declares of its file: its kind (`jsonl` or `parquet`), columns, and allowed references."""
+    """What a corpus declares of its file: its kind (`jsonl`, `csv` or `parquet`), columns, and allowed references.
+
+    `delimiter` is that of a csv.
+    """
 
     path: Path
     kind: str
@@ -34,6 +41,7 @@ class Declared:
     reference: str | None
     groups: tuple[str, ...]
     labels: tuple[str, ...]
+    delimiter: str = ","
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -66,14 +74,15 @@ def load_inputs(declared: Declared, tuning: Iterable[tuple[str, str]]) -> Counte
     with stored.connected(write=True) as database:
         _keep_tuning(database, Path(stored.folder.name), tuning)
         try:
-            sound = (_from_lines if declared.kind == "jsonl" else _from_parquet)(database, declared)
+            sound = _LOADERS[declared.kind](database, declared)
         except (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.IOException, duckdb.BinderException):
             return None
         if not sound or not _sound(database, declared):
             return None
         columns = ", ".join(("id", "reference", *stored.columns))
         # A table of its own: beside a view, two tables are not read side by side as fast.
-        database.execute(f"CREATE TABLE inputs AS SELECT rowid AS place, rowid + 1 AS line, {columns} FROM kept")  # noqa: S608  (names of this program)
+        line = _LINE_OF_CSV if declared.kind == "csv" else "rowid + 1"
+        database.execute(f"CREATE TABLE inputs AS SELECT rowid AS place, {line} AS line, {columns} FROM kept")  # noqa: S608  (names of this program)
         size = database.execute("SELECT count(*) FROM kept").fetchone()[0]
         labels = _counts(database, "reference")
         groups = {name: _counts(database, column) for name, column in zip(declared.groups, stored.columns, strict=True)}
@@ -172,6 +181,23 @@ def _from_parquet(database: Any, declared: Declared) -> bool:  # noqa: ANN401  (
     also = f"{cells[0]} IS NOT NULL AND {cells[1]} IS NOT NULL AS sound"
     database.execute(_kept(declared, cells, "read_parquet(?)", also), [_SPACES, where])
     return True
+
+
+def _from_csv(database: Any, declared: Declared) -> bool:  # noqa: ANN401  (a duckdb connection)
+    """Every byte of the file is in a cell, between cells or around one: whatever its rows, none is at fault."""
+    source = csv_source(declared.path, declared.columns, declared.delimiter)
+    if source is None:
+        return False
+    also = f"true AS sound, {source.also}"
+    database.execute(_kept(declared, source.cells, source.rows, also), [_SPACES, source.parameter])
+    sums = "SELECT count(*), sum(bytes), sum(delimiters), sum(ends), sum(returns) FROM kept"
+    rows, size, marks, feeds, returns = (int(one or 0) for one in database.execute(sums).fetchone())
+    return source.whole(rows, Bytes(size, marks, feeds, returns))
+
+
+_LOADERS: Mapping[str, Callable[[Any, Declared], bool]] = MappingProxyType(
+    {"jsonl": _from_lines, "csv": _from_csv, "parquet": _from_parquet}
+)
 
 
 def _sound(database: Any, declared: Declared) -> bool:  # noqa: ANN401  (a duckdb connection)

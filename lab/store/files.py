@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,12 +27,14 @@ __all__ = [
     "resource",
     "sha256_file",
     "sha256_text",
+    "sweep",
     "sync_folder",
     "write_atomically",
     "writing",
 ]
 
 _CHUNK = 1 << 20
+_DEAD_AFTER_S = 600  # a workbook takes seconds to write
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM)
 
@@ -144,6 +147,20 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         finally:
             with suppress(OSError):
                 new.unlink(missing_ok=True)
+
+
+def sweep(path: Path) -> None:
+    """Remove what a writer of `path` that was killed left beside it: unfinished files, by their exact form of name.
+
+    Only those that nobody has written to for ten minutes before `path` itself was written: a file that another process
+    is still writing stays. Both times are the file system's, so that no clock of another machine counts.
+    """
+    left = re.compile(rf"\.{re.escape(path.name[:100])}\.[0-9a-f]{{8}}\.new")
+    with suppress(OSError):
+        written = path.stat().st_mtime
+        for one in path.parent.iterdir():
+            if left.fullmatch(one.name) and not one.is_symlink() and written - one.stat().st_mtime > _DEAD_AFTER_S:
+                one.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, data: bytes) -> None:

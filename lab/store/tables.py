@@ -30,6 +30,14 @@ _MARKS = (
 Row = tuple[int, Mapping[str, object] | Fault]  # line number, and the wanted cells or what is wrong with the line
 
 
+def is_utf8(encoding: str) -> bool:
+    """Whether a name of an encoding, perhaps of none, is one of UTF-8."""
+    try:
+        return codecs.lookup(encoding).name == "utf-8"
+    except (LookupError, ValueError):
+        return False
+
+
 @dataclass(frozen=True)
 class Table:
     """A file to be read as rows.
@@ -76,12 +84,11 @@ class Table:
         except (LookupError, ValueError):
             raise self._refused("corpus-unknown-encoding", found=self.encoding) from None
         found = next((name for mark, name in _MARKS if head.startswith(mark)), None)
-        if found and codecs.lookup(self.encoding).name == "utf-8":
+        if found and is_utf8(self.encoding):
             raise self._refused("corpus-other-encoding", declared=self.encoding, found=found)
 
     def _lines(self, newline: str) -> Iterator[str]:
-        plain_utf8 = codecs.lookup(self.encoding).name == "utf-8"
-        encoding = "utf-8-sig" if plain_utf8 else self.encoding
+        encoding = "utf-8-sig" if is_utf8(self.encoding) else self.encoding
         try:
             with reading(self.path, self.shown), self.path.open(encoding=encoding, newline=newline) as file:
                 yield from file

@@ -25,6 +25,7 @@ from lab.store.files import (
     resource,
     sha256_file,
     sha256_text,
+    sweep,
     write_atomically,
 )
 
@@ -230,3 +231,25 @@ def test_what_ships_with_the_product_is_found(repository: Path) -> None:
     with pytest.raises(OutsideFailureError) as raised:
         resource("templates", "none.j2")
     assert raised.value.faults[0].slug == "resource-missing"
+
+
+def test_what_a_killed_writer_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    """By the exact form of its name and only when nobody has written to it for ten minutes; links are left alone."""
+    path = tmp_path / "campaign.xlsx"
+    write_atomically(path, b"whole")
+    now = path.stat().st_mtime
+    ours = [f".campaign.xlsx.{digits}.new" for digits in ("0123abcd", "deadbeef")]
+    others = [
+        ".campaign.xlsx.0123abc.new",
+        ".campaign.xlsx.0123ABCD.new",
+        ".other.xlsx.0123abcd.new",
+        "campaign.xlsx.new",
+    ]
+    for name in (*ours, *others, ".campaign.xlsx.11111111.new"):
+        (tmp_path / name).write_bytes(b"half")
+        os.utime(tmp_path / name, (now, now - (30 if "1111" in name else 3600)))
+    (tmp_path / ".campaign.xlsx.22222222.new").symlink_to(path)
+    sweep(path)
+    left = {one.name for one in tmp_path.iterdir()}
+    assert left == {*others, ".campaign.xlsx.11111111.new", ".campaign.xlsx.22222222.new", path.name}
+    sweep(tmp_path / "absent.xlsx")

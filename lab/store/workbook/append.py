@@ -18,12 +18,13 @@ from lab.errors import Fault, InvalidInputError, OutsideFailureError, fault
 from lab.messages import messages
 from lab.model.attempt import Attempt
 from lab.model.catalogue import Deliverable
-from lab.store.files import reading, replacing, write_atomically
+from lab.store.files import reading, replacing, sweep, write_atomically
 from lab.store.workbook.book import open_book
 from lab.store.workbook.cell_text import fitted
 from lab.store.workbook.cells import CellError, boolean, is_blank
 from lab.store.workbook.content import AppendResult, SheetName, WorkbookContent
 from lab.store.workbook.generate import workbook_bytes
+from lab.store.workbook.own_language import language_of
 from lab.store.workbook.package import Package, is_whole, package_of
 from lab.store.workbook.page import Frame
 from lab.store.workbook.part_rows import PartRows
@@ -86,6 +87,7 @@ def update_judged(path: Path, rows: Mapping[str, Mapping[str, object]], language
     foreign = {name for values in rows.values() for name in values} - owned
     if foreign:
         raise ValueError(sorted(foreign))
+    language = language_of(path, language)
     wanted, notices = _cells_of(
         [{"attempt_id": name, **values} for name, values in rows.items()], path, language, "attempt_id"
     )
@@ -104,11 +106,12 @@ def update_judged(path: Path, rows: Mapping[str, Mapping[str, object]], language
 
 
 def append_deliverables(path: Path, deliverables: Sequence[Deliverable], language: str) -> AppendResult:
-    """Add a row per deliverable to the `deliverables` sheet; yes and no in the language's words.
+    """Add a row per deliverable to the `deliverables` sheet; yes and no in the workbook's own language, else this one.
 
     Raises:
         OutsideFailureError: neither the workbook nor a file beside it can be written.
     """
+    language = language_of(path, language)
     words = messages(language)
     stated = [
         {
@@ -181,16 +184,23 @@ def _changed(job: _Job, change: Callable[[SheetEdit], None]) -> AppendResult:
 
 
 def obstacle(path: Path) -> Fault | None:
-    """What speaks against touching the file at all: open elsewhere, read-only, with macros."""
-    locks = (path.with_name(f"~${path.name}"), path.with_name(f".~lock.{path.name}#"))
-    if any(lock.exists() for lock in locks):
-        return fault("workbook-locked", file=path.name)
+    """What speaks against touching the file at all: open elsewhere, a link, read-only, with macros."""
+    if (why := open_elsewhere(path)) is not None:
+        return why
+    if path.is_symlink():  # a new file in its place would leave the one it leads to behind, and those who share it
+        return fault("workbook-is-a-link", file=path.name, target=str(path.readlink()))
     if path.suffix.lower() != ".xlsx":
         return fault("workbook-not-xlsx", file=path.name)
     with reading(path, path.name):
         if not path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
             return fault("workbook-read-only", file=path.name)
     return None
+
+
+def open_elsewhere(path: Path) -> Fault | None:
+    """A fault while a spreadsheet program holds the file open, by the lock files of Excel and LibreOffice."""
+    locks = (path.with_name(f"~${path.name}"), path.with_name(f".~lock.{path.name}#"))
+    return fault("workbook-locked", file=path.name) if any(lock.exists() for lock in locks) else None
 
 
 def _edit_in_place(path: Path, table: Table, change: Callable[[SheetEdit], None]) -> None:
@@ -220,7 +230,10 @@ def _edit_in_place(path: Path, table: Table, change: Callable[[SheetEdit], None]
         _check(Path(file.name).read_bytes(), package, editing, parts)
         if path.read_bytes() != old:
             raise _ChangedError
-        write_atomically(path.with_name(f"{path.stem}.backup{path.suffix}"), old)
+        backup = path.with_name(f"{path.stem}.backup{path.suffix}")
+        write_atomically(backup, old)
+    for one in (path, backup):
+        sweep(one)
 
 
 def _check(new: bytes, old: Package, editing: SheetEdit, parts: Mapping[str, bytes]) -> None:

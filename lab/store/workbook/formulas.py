@@ -91,15 +91,18 @@ class Formulas:
         Local times alone would be an hour off across a clock change: `zone_from` and `zone_ahead` hold the changes.
         """
         at = _cells(WINDOWS, row, first)
-        own = (
-            f'(EXACT(task_variant,{at["window_variant"]})+(task_variant="")>0)*ISNUMBER(task_start)*ISNUMBER(task_end)'
-        )
+        meant = f'(EXACT(task_variant,{at["window_variant"]})+(task_variant="")>0)'
+        own = f"{meant}*ISNUMBER(task_start)*ISNUMBER(task_end)"
+        # A task with one date, or with a date that is text, is not left out in silence: the window is unknown then.
+        held = "(LEN(TRIM(task_start))+LEN(TRIM(task_end))>0)"
+        half = f"{meant}*{held}*(ISNUMBER(task_start)*ISNUMBER(task_end)=0)"
+        unclear = f"SUM({own})=0,SUM({half})>0"
         unknown = self._word("word.unknown")
         start, end = at["window_start"], at["window_end"]
         ahead = f"LOOKUP({end},zone_from,zone_ahead)-LOOKUP({start},zone_from,zone_ahead)"
         texts = {
-            "window_start": f"=IF(SUM({own})=0,{unknown},MIN(IF({own},task_start)))",
-            "window_end": f"=IF(SUM({own})=0,{unknown},MAX(IF({own},task_end)))",
+            "window_start": f"=IF(OR({unclear}),{unknown},MIN(IF({own},task_start)))",
+            "window_end": f"=IF(OR({unclear}),{unknown},MAX(IF({own},task_end)))",
             "window_hours": f"=IF(ISNUMBER({start}),ROUND((({end}-{start})*24-({ahead}))*3600,0)/3600,{unknown})",
         }
         named = {name: _where_named(text, at["window_variant"]) for name, text in texts.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from lab.model.protocol import PROTOCOL_FIELDS, FieldSpec, Protocol
 from lab.store.workbook.content import WorkbookContent
@@ -67,7 +68,7 @@ def cell_value(protocol: Protocol, spec: FieldSpec, language: str, page: Page) -
         return None
     if isinstance(value, datetime):
         zone = zone_named(protocol.time_zone)
-        return value.astimezone(zone) if zone else value
+        return _in_zone(value, zone) if zone else value
     if spec.kind == "names":
         return "; ".join(value)
     if spec.kind == "subgroups":
@@ -79,6 +80,13 @@ def cell_value(protocol: Protocol, spec: FieldSpec, language: str, page: Page) -
             for one in value
         )
     return value
+
+
+def _in_zone(value: datetime, zone: ZoneInfo) -> datetime | str:
+    """Local time; text with its offset within the hour that exists twice, so that it reads back as it was meant."""
+    here = value.astimezone(zone)
+    one_of_two = here.replace(fold=0).utcoffset() != here.replace(fold=1).utcoffset()
+    return here.isoformat(timespec="minutes") if one_of_two else here
 
 
 def number_text(value: float, language: str) -> str:

@@ -44,11 +44,13 @@ def read_me_sheet(page: Page, frame: Frame) -> None:
         sheet.write_string(row, number, text, styles.header())
     for number, (name, filler) in enumerate(_STEPS, start=1):
         row += 1
-        look = styles.filled("formula", wrap=True)
+        look = styles.filled("formula", wrap=True, valign="vcenter")
         job = words.text(f"readme.job.{name}")
         sheet.set_row(row, 19 if len(job) <= _WIDTHS[3] else 34)
         sheet.write_number(row, 0, number, look)
-        link = styles.get(font_color=LINK, underline=1, align="left", indent=1, border=1, border_color=LINE)
+        link = styles.get(
+            font_color=LINK, underline=1, align="left", valign="vcenter", indent=1, border=1, border_color=LINE
+        )
         sheet.write_url(row, 1, f"internal:'{name}'!A1", link, name)
         sheet.write_string(row, 2, words.text(f"readme.who.{filler}"), look)
         sheet.write_string(row, 3, job, look)
@@ -58,8 +60,10 @@ def read_me_sheet(page: Page, frame: Frame) -> None:
     for filler in fillers:
         row += 1
         sheet.write_blank(row, 0, None, styles.get(border=0))
-        sheet.write_string(row, 1, words.text(f"readme.cell.{filler}"), styles.filled(filler))
-        sheet.write_string(row, 2, words.text(f"readme.cell.{filler}.meaning"), styles.get(align="left", indent=1))
+        sheet.write_string(row, 1, words.text(f"readme.cell.{filler}"), styles.filled(filler, valign="vcenter"))
+        sheet.write_string(
+            row, 2, words.text(f"readme.cell.{filler}.meaning"), styles.get(align="left", valign="vcenter", indent=1)
+        )
     row += 1
     sheet.write_string(row, 2, words.text("readme.colours"), styles.get(align="left", indent=1, font_color=QUIET))
     row += 2

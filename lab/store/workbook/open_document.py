@@ -11,15 +11,15 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from lxml import etree
 
-from lab.store.workbook.package import MOST_CELLS, Element, local, part_of, refused
+from lab.store.workbook.package import MOST_CELLS, Element, local, parsed, part_of, refused
 from lab.store.workbook.sheet import Cell, Sheet
 
-_CONTENT = "content.xml"
+_CONTENT, _META = "content.xml", "meta.xml"
 _DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001  (a sheet knows no zone)
 _WIDEST = 16_384
 _TIME = re.compile(r"(-?)P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?")
@@ -28,10 +28,11 @@ _REFERS = re.compile(r"\$?(?:'((?:[^']|'')+)'|([^'.]+))\.\$?[A-Z]+\$?[0-9]+.*")
 
 @dataclass(frozen=True)
 class OpenDocument:
-    """The sheets of an OpenDocument file, and what its defined names point into."""
+    """The sheets of an OpenDocument file, what its defined names point into, and its own properties by their names."""
 
     sheets: Mapping[str, Sheet]
     pointers: Mapping[str, str]
+    properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,10 +55,20 @@ def open_document(archive: zipfile.ZipFile, shown: str) -> OpenDocument:
         if b":encryption-data" in manifest:
             raise refused(shown, "workbook-encrypted", found=_CONTENT)
     try:
-        return _read(part_of(archive, _CONTENT, shown), shown)
+        book = _read(part_of(archive, _CONTENT, shown), shown)
+        return replace(book, properties=_properties(archive, shown))
     except (etree.XMLSyntaxError, ValueError, OverflowError) as error:
         slug = "workbook-entities" if "entit" in str(error).lower() else "workbook-damaged"
         raise refused(shown, slug, part=_CONTENT) from error
+
+
+def _properties(archive: zipfile.ZipFile, shown: str) -> dict[str, str]:
+    """The properties that are the document's own (OpenDocument 1.3, part 3, 4.3.3.10: meta:user-defined)."""
+    if _META not in archive.NameToInfo:
+        return {}
+    root = parsed(part_of(archive, _META, shown), shown, _META)
+    own = (one for one in root.iter() if local(one) == "user-defined")
+    return {_get(one, "name") or "": "".join(one.itertext()).strip() for one in own}
 
 
 @dataclass

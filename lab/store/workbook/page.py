@@ -200,10 +200,10 @@ class Page:
         return {**rule, **self.prompt(column.name)}
 
     def _local_rule(self, column: TableColumn, row: int, at: int) -> str:
-        """A date and time; an end after the start beside it. Text with its offset is for the hour that exists twice."""
+        """A date and time, never text, with which no formula counts; an end after the start beside it."""
         cell, before = f"{letters(at)}{row}", f"{letters(at - 1)}{row}"
         after = f"IF(ISNUMBER({before}),{cell}>{before},TRUE)" if column.name == "end" else "TRUE"
-        return f"=OR(AND(ISTEXT({cell}),LEN({cell})>15),AND(ISNUMBER({cell}),{cell}>={_YEAR_2020},{after}))"
+        return f"=AND(ISNUMBER({cell}),{cell}>={_YEAR_2020},{after})"
 
     def prompt(self, name: str) -> dict[str, object]:
         """Prompt and error message of a field, in the workbook's language, no longer than spreadsheets show."""

@@ -14,6 +14,7 @@ from lab.model.manifest import Manifest
 from lab.store.workbook.content import SHEETS, SheetName, WorkbookContent
 from lab.store.workbook.csv_rows import RowsOnly
 from lab.store.workbook.formats import begin, opened
+from lab.store.workbook.own_language import spoken
 from lab.store.workbook.read_protocol import read_protocol
 from lab.store.workbook.read_tables import TableReader
 from lab.store.workbook.read_values import Setting
@@ -27,7 +28,8 @@ def read_workbook(path: Path, manifest: Manifest) -> WorkbookContent:
     """The workbook's content: xlsx (also Strict), xlsm or ods, by what the file is and not by its name.
 
     Sheets are found by their marker, name or headers, columns by their names, in any order. What is empty is absent;
-    unknown sheets and columns are ignored. Text is read by the campaign's language, local times in the protocol's zone.
+    unknown sheets and columns are ignored. Text is read by the language that the workbook was made in, else the
+    campaign's; local times in the protocol's zone.
 
     Raises:
         InvalidInputError: with every fault found; `file` is the workbook's name, `place` the cell (`protocol!B10`).
@@ -40,6 +42,7 @@ def _read(path: Path, file: str, manifest: Manifest) -> WorkbookContent:
     book = opened(path, file)
     if isinstance(book, RowsOnly):
         raise InvalidInputError(fault("workbook-other-format", file=file, found="CSV"))
+    manifest, said = spoken(manifest, book, file)
     names = recognised(book, NEEDED)
     missing = [name for name in NEEDED if name not in names]
     if missing:
@@ -49,7 +52,7 @@ def _read(path: Path, file: str, manifest: Manifest) -> WorkbookContent:
     results = begin(book, names["raw-results"])
     sheets = {name: book.sheet(names[name]) for name in SHEETS if name in NEEDED and name != "raw-results"}
     faults: list[Fault] = []
-    notices: list[Fault] = []
+    notices: list[Fault] = [*said]
     protocol, setting, fields = read_protocol(sheets["protocol"], manifest, file, faults, notices)
     reader = TableReader(manifest, setting, file, faults, notices)
     rows, cells = reader.attempts(results())
@@ -88,13 +91,14 @@ def read_rows(path: Path, manifest: Manifest) -> WorkbookContent:
     """
     file = path.name
     book = opened(path, file)
+    manifest, said = spoken(manifest, book, file)
     names = recognised(book, _ROWS)
     if not names:
         raise InvalidInputError(
             fault("sheet-missing", file=file, place=_ROWS[0], found=", ".join(book.names) or DASH)
         )  # fmt: skip
     faults: list[Fault] = []
-    notices: list[Fault] = []
+    notices: list[Fault] = [*said]
     reader = TableReader(manifest, Setting(manifest.language), file, faults, notices)
     content = WorkbookContent()
     if "raw-results" in names:

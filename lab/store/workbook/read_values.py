@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
@@ -49,10 +50,26 @@ class Setting:
         if kind == "moment":
             return cells.moment(cell, language=language)
         if kind == "local":
-            return local_moment(cell, self.zone, wanted=wanted, zone_cell=self.zone_cell, language=language)
+            return self._of_calendar(cell, wanted)
         if kind == "json":
             return cells.json_object(cell, language=language)
         return cells.text(cell, strict=kind == "id", wanted=wanted, language=language)
+
+    def _of_calendar(self, cell: Cell, wanted: str) -> datetime:
+        """A moment that the sheet's own formulas count with: they see no text, and an hour that exists twice as one.
+
+        Raises:
+            CellError: as `local_moment`; also a date that was typed as text, which would count here and not there.
+        """
+        try:
+            found = local_moment(cell, self.zone, wanted=wanted, zone_cell=self.zone_cell, language=self.language)
+        except cells.CellError as error:
+            if error.slug == "cell-time-twice":
+                raise cells.CellError("calendar-time-twice", **error.values) from None
+            raise
+        if cell.stored == "text":
+            raise cells.CellError("calendar-date-as-text", found=cells.shown(cell), wanted=wanted)
+        return found
 
     def reader(self, column: TableColumn) -> Callable[[Cell], object]:
         """The function that reads cells of one column."""

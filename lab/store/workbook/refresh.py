@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import re
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,13 +20,14 @@ from lab.errors import Fault, fault
 from lab.messages import messages
 from lab.model.catalogue import PackageChoice
 from lab.model.manifest import Manifest
-from lab.store.files import reading, replacing
+from lab.store.files import reading, replacing, sweep
 from lab.store.workbook.book import Book, open_book
 from lab.store.workbook.content import SheetName, WorkbookContent
 from lab.store.workbook.generate import frame_of
 from lab.store.workbook.lines import Figures, Line, Lines
 from lab.store.workbook.lists import list_header, named_lists
 from lab.store.workbook.locate import Located, locate
+from lab.store.workbook.own_language import spoken
 from lab.store.workbook.package import Package, local, package_of, parsed
 from lab.store.workbook.page import Formula, row_height
 from lab.store.workbook.patch import Patch
@@ -35,6 +35,7 @@ from lab.store.workbook.read import read_workbook
 from lab.store.workbook.sheet import letters
 from lab.store.workbook.sheets import recognised
 from lab.store.workbook.tables import CHOICES, WINDOWS, Table
+from lab.store.workbook.zip_copy import replaced, same_but
 
 _SHEETS: tuple[SheetName, ...] = ("forfaits", "calendar", "summary", "dictionary")
 _CHAIN = "calcChain"
@@ -69,6 +70,7 @@ def refresh(path: Path, content: WorkbookContent, manifest: Manifest, figures: F
         old = path.read_bytes()
     package = package_of(old, path.name)
     book = open_book(package)
+    manifest, _ = spoken(manifest, book, path.name)  # the reader has said it where it is another language
     work = _Work(book, path.name, Lines(content, frame_of(manifest), messages(manifest.language), figures))
     try:
         work.all()
@@ -81,6 +83,7 @@ def refresh(path: Path, content: WorkbookContent, manifest: Manifest, figures: F
             file.flush()
             _check(Path(file.name), content, manifest)
             _check_untouched(path, old)
+        sweep(path)
     except (_UnsafeError, ValueError, TypeError, AttributeError, StopIteration):  # also addresses that are none
         return Refreshed(0, (fault("sync-not-shown-safe", file=path.name),))
     return Refreshed(changed, tuple(work.faults))
@@ -134,25 +137,19 @@ class _Work:
             self._lists(sheets["dictionary"])
 
     def packed(self) -> bytes:
-        """The whole file: order, names, dates and attributes of all entries as they were."""
+        """The whole file: every other entry byte for byte as it lies there."""
         parts = {part: patch.data() for part, patch in self.patches.items() if patch.changed}
         package = self.book.package
         if self.main is not None:
             parts[package.main] = self.main
-        if any(patch.formulas_moved for patch in self.patches.values()):
-            parts.update(_without_chain(package))
-        file = io.BytesIO()
-        with zipfile.ZipFile(file, "w") as made:
-            made.comment = package.archive.comment
-            for old in package.archive.infolist():
-                data = parts.get(old.filename, None if old.filename in parts else package.part(old.filename))
-                if data == b"":
-                    continue
-                new = zipfile.ZipInfo(old.filename, old.date_time)
-                new.compress_type, new.external_attr = old.compress_type, old.external_attr
-                new.create_system, new.extra, new.comment = old.create_system, old.extra, old.comment
-                made.writestr(new, data or b"")
-        return file.getvalue()
+        gone = _chain(package) if any(patch.formulas_moved for patch in self.patches.values()) else None
+        if gone is not None:
+            parts.update(_without(package, gone))
+        without = () if gone is None else (gone,)
+        new = replaced(package, parts, without)
+        if not same_but(package, package_of(new, self.shown), parts, without):
+            raise _UnsafeError
+        return new
 
     def _found(self, name: str, table: Table) -> tuple[Located, Patch] | None:
         sheet = self.book.sheet(name)
@@ -321,12 +318,15 @@ def _typed(located: Located) -> set[str]:
     return {str(cell.value).strip() for cell in cells if cell is not None}
 
 
-def _without_chain(package: Package) -> dict[str, bytes]:
-    """The parts that change when the chain of calculations, which every program builds again, is taken out."""
+def _chain(package: Package) -> str | None:
+    """The part that holds the order of calculations, which every program builds again."""
     chain = next((part for kind, part in package.related(package.main).values() if kind == _CHAIN), None)
-    if chain is None or not package.has(chain):
-        return {}
-    changed = {chain: b""}
+    return chain if chain is not None and package.has(chain) else None
+
+
+def _without(package: Package, chain: str) -> dict[str, bytes]:
+    """The parts that change when the order of calculations is taken out."""
+    changed: dict[str, bytes] = {}
     for part in ("[Content_Types].xml", *_relations(package)):
         root = package.xml(part)
         for element in list(root):

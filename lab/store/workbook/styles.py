@@ -69,17 +69,24 @@ class Styles:
         return self.get(text_wrap=wrap, bold=bold)
 
     def filled(
-        self, filler: Filler, number: str = "General", align: Literal["left", "right"] = "left", *, wrap: bool = False
+        self,
+        filler: Filler,
+        number: str = "General",
+        align: Literal["left", "right"] = "left",
+        *,
+        wrap: bool = False,
+        valign: Literal["top", "vcenter"] = "top",
     ) -> Format:
-        """A cell by who fills it."""
-        look = {"border": 1, "border_color": LINE, "indent": 1}
+        """A cell by who fills it; in the middle of its row where rows have one line, so that no text touches a line."""
+        # On the right LibreOffice indents some cells and not their neighbours, depending on what it drew before.
+        look = {"border": 1, "border_color": LINE, "indent": int(align == "left"), "valign": valign}
         return self.get(**_FILLS[filler], **look, num_format=number, align=align, text_wrap=wrap)
 
     def cell(self, column: TableColumn, filler: Filler | None = None) -> Format:
         """A data cell of a table's column."""
         align: Literal["left", "right"] = "right" if column.kind in _RIGHT else "left"
         wrap = column.kind == "text" and column.filler in {"person", "tool"} and not column.one_line
-        return self.filled(filler or column.filler, self._number(column), align, wrap=wrap)
+        return self.filled(filler or column.filler, self._number(column), align, wrap=wrap, valign="vcenter")
 
     def below(self, column: TableColumn) -> Format:
         """The column's default, for rows typed below the table: text stays text there too."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from lab.store.workbook.package import Package
@@ -49,16 +49,17 @@ class _Layout:
         return {entry.name: data[entry.begin : entry.end] for entry in self.entries}
 
 
-def replaced(package: Package, parts: Mapping[str, bytes]) -> bytes:
-    """The file with the content of some entries replaced, fast deflated; names, dates and order stay.
+def replaced(package: Package, parts: Mapping[str, bytes], without: Collection[str] = ()) -> bytes:
+    """The file with the content of some entries replaced, fast deflated, and `without` others; order and dates stay.
 
     Raises:
         NotPlainError: the zip cannot be copied entry by entry.
     """
     layout = _layout(package)
+    kept = [entry for entry in layout.entries if entry.name not in without]
     made = bytearray()
     records: dict[str, bytes] = {}
-    for entry in sorted(layout.entries, key=lambda one: one.begin):
+    for entry in sorted(kept, key=lambda one: one.begin):
         offset = len(made)
         if entry.name in parts:
             header, record, content = _packed(package.data, entry, parts[entry.name])
@@ -67,23 +68,24 @@ def replaced(package: Package, parts: Mapping[str, bytes]) -> bytes:
             record = entry.record
             made += package.data[entry.begin : entry.end]
         records[entry.name] = record[:42] + struct.pack("<L", offset) + record[46:]
-    directory = b"".join(records[entry.name] for entry in layout.entries)
+    directory = b"".join(records[entry.name] for entry in kept)
     end = list(_END.unpack_from(layout.tail))
-    end[5:7] = len(directory), len(made)
+    end[3:7] = len(kept), len(kept), len(directory), len(made)
     return bytes(made) + directory + _END.pack(*end) + layout.tail[_END.size :]
 
 
-def same_but(old: Package, new: Package, parts: Mapping[str, bytes]) -> bool:
-    """Whether the new file is the old one byte for byte but for `parts`, and holds those, each by its checksum."""
+def same_but(old: Package, new: Package, parts: Mapping[str, bytes], without: Collection[str] = ()) -> bool:
+    """Whether the new file is the old one byte for byte but for `parts`, each by its checksum, and `without` others."""
     before, after = _layout(old), _layout(new)
-    if [entry.name for entry in before.entries] != [entry.name for entry in after.entries]:
+    stay = [entry for entry in before.entries if entry.name not in without]
+    if [entry.name for entry in stay] != [entry.name for entry in after.entries]:
         return False
     kept, found = before.bytes_of(old.data), after.bytes_of(new.data)
-    untouched = all(kept[name] == found[name] for name in kept if name not in parts)
+    untouched = all(kept[name] == found[name] for name in found if name not in parts)
     records = {entry.name: entry.record for entry in after.entries}
     stated = all(
         one.record[:42] + one.record[46:] == records[one.name][:42] + records[one.name][46:]
-        for one in before.entries
+        for one in stay
         if one.name not in parts
     )
     return untouched and stated and all(new.part(name) == content for name, content in parts.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -351,3 +352,14 @@ def test_a_new_file_that_is_not_what_was_meant_never_takes_the_name(
     monkeypatch.setattr(appending, "replaced", altered)
     result = append_attempts(path, [NEW], "en")
     assert (result.fault and result.fault.slug, path.read_bytes()) == ("append-not-shown-safe", before)
+
+
+def test_what_a_killed_addition_left_is_gone_after_the_next_that_succeeds(path: Path) -> None:
+    """The unfinished new file of a process that died an hour ago; a colleague's file of nearly that name stays."""
+    left = [path.with_name(f".{path.name}.0123abcd.new"), path.with_name(f".{path.stem}.backup.xlsx.0123abcd.new")]
+    theirs = path.with_name(f".{path.name}.copy.new")
+    for one in (*left, theirs):
+        one.write_bytes(b"half")
+        os.utime(one, (path.stat().st_mtime - 3600,) * 2)
+    assert append_attempts(path, [attempt("b1", 60)], "en").fault is None
+    assert [one.exists() for one in (*left, theirs)] == [False, False, True]
