@@ -289,7 +289,7 @@ def answer(  # noqa: PLR0913, PLR0917  (the options of the command, one by one)
     """The package of `days`, or all offers, covering then cheapest first. CatalogueError: a value (2) or an offer (3)."""
     counts = {"--days": days, "--lots": lots, "--periods": periods, "--window": window, "--accepted-results": accepted}
     for option, value in counts.items():
-        if value is not None and (value < 0 or (value == 0 and option != "--accepted-results")):
+        if value is not None and (not 0 <= value < (10**9 if option == "--window" else 10**6) or (value == 0 and option != "--accepted-results")):  # fmt: skip
             raise _refused(option, value)
     found = find_gpu(offers, gpu)
     held = [offer for offer in offers if offer.gpu == found]
@@ -339,7 +339,7 @@ def as_text(answer: Answer, lang: str) -> str:
     return "\n".join(shown)
 
 
-_OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {  # its form, reader and an example; `answer`'s come first
+OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {  # its form, reader and an example; `answer`'s come first
     "--gpu": (".+", str, "rtx-4090"), "--days": (_COUNT, int, "7"), "--lots": (_COUNT, int, "2"),
     "--periods": (_COUNT, int, "1"), "--window": (_AMOUNT % 6, Decimal, "96.5"),
     "--accepted-results": ("[0-9]{1,6}", int, "3"), "--catalogue": (".+", str, "tarifs-forfaits.csv"), "--lang": ("en|fr|it", str, "en"), "--json": ("", lambda _: True, ""), "--help": ("", lambda _: True, ""),
@@ -347,16 +347,16 @@ _OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {  # its form, read
 
 
 def _refused(option: str, value: object, slug: str = "price-option") -> CatalogueError:
-    return CatalogueError(Problem(slug, option, {"option": option, "value": str(value), "wanted": _OPTIONS.get(option, ("",) * 3)[2]}), exit_code=2)  # fmt: skip
+    return CatalogueError(Problem(slug, option, {"option": option, "value": str(value), "wanted": OPTIONS.get(option, ("",) * 3)[2]}), exit_code=2)  # fmt: skip
 
 
 def _options(words: list[str]) -> dict[str, Any]:
-    options: dict[str, Any] = {**dict.fromkeys(_OPTIONS), "--lots": 1, "--periods": 1}
+    options: dict[str, Any] = {**dict.fromkeys(OPTIONS), "--lots": 1, "--periods": 1}
     while words or not (options["--gpu"] or options["--help"]):
         option = words.pop(0) if words else "--gpu"  # the one that cannot be left out, found without its value
-        if option not in _OPTIONS:
+        if option not in OPTIONS:
             raise _refused(option, "", "price-option-unknown")
-        form, read, example = _OPTIONS[option]
+        form, read, example = OPTIONS[option]
         value = words.pop(0) if words and example and words[0][:2] != "--" else ""
         if not re.fullmatch(form, value):
             raise _refused(option, value, "price-option" if value else "price-option-missing")
@@ -372,11 +372,11 @@ def main(argv: Sequence[str]) -> int:
     try:
         options = _options(words)
         if options["--help"]:
-            print(_text("price.help", lang, usage=" ".join(f"[{option} {row[2]}".rstrip() + "]" for option, row in _OPTIONS.items())))  # fmt: skip
+            print(_text("price.help", lang, usage=" ".join(f"[{option} {row[2]}".rstrip() + "]" for option, row in OPTIONS.items())))  # fmt: skip
             return 0
         files = options["--catalogue"] or [Path(__file__).with_name("tarifs-forfaits.csv")]
         offers = together(offer for file in files for offer in read_offers(file))
-        found = answer(offers, *[options[name] for name in [*_OPTIONS][:6]])
+        found = answer(offers, *[options[name] for name in [*OPTIONS][:6]])
     except CatalogueError as error:
         for problem in error.problems:
             where = ", ".join(filter(None, [problem.file or error.file, _placed(problem.place or "", lang)]))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,15 +49,14 @@ def price(  # noqa: PLR0913  (the options of `lab price`, one by one)
         InvalidInputError: a catalogue cannot be read, or none holds such a card or package.
         UsageProblemError: a number that cannot be.
     """
+    from lab.calcul_forfaits import OPTIONS
     from lab.prices import answer
     from lab.store.catalogue import read_catalogues
 
-    try:
-        hours = None if window is None else Decimal(window)
-    except InvalidOperation:
-        hours = Decimal("NaN")
-    if hours is not None and not hours.is_finite():
-        raise UsageProblemError(fault("price-option", place="--window", value=window, wanted="96.5"))
+    form, read, wanted = OPTIONS["--window"]
+    if window is not None and not re.fullmatch(form, window):
+        raise UsageProblemError(fault("price-option", place="--window", value=window, wanted=wanted))
+    hours = None if window is None else read(window)
     catalogue = read_catalogues(files)
     catalogue.check_priced(gpu)
     found = answer(catalogue.offers, gpu, days, lots=lots, periods=periods, window=hours, accepted=accepted)

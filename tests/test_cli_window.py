@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,8 @@ def campaign(tmp_path: Path) -> Path:
     ]
     for offset, cells in enumerate(tasks, 1):
         for column, value in enumerate(cells, 1):
-            sheet.cell(header[0].row + offset, column).value = value
+            moment = datetime.fromisoformat(value) if value and value.startswith("2026-") else value
+            sheet.cell(header[0].row + offset, column).value = moment
     workbook.save(folder / "campaign.xlsx")
     return folder
 

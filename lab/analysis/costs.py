@@ -159,7 +159,7 @@ def _attempt_facts(campaign: Campaign, row: Deliverable) -> tuple[str | None, st
 
 
 def _all_rejected(campaign: Campaign, variant: str, verdicts: Mapping[str, Verdict]) -> bool:
-    own = [record.attempt for record in campaign.records if record.attempt.variant == variant]
+    own = [record.attempt for record in campaign.by_variant.get(variant, ())]
     ended = [row for row in own if row.outcome != "interrupted"]
     return bool(ended) and all(verdicts[row.attempt_id].verdict == "rejected" for row in ended)
 

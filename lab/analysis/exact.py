@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import lru_cache
 
 
 def exact(value: float) -> Decimal:
@@ -22,6 +23,11 @@ def distance(a: float, b: float) -> Decimal:
 
 def median(values: Iterable[float]) -> float | None:
     """The middle value, or the mean of the two middle ones; None of no value. Unit of the values."""
+    return _median(tuple(values))
+
+
+@lru_cache(maxsize=1024)  # the durations of each variant are asked for once for every other variant
+def _median(values: tuple[float, ...]) -> float | None:
     ordered = sorted(exact(value) for value in values)
     if not ordered:
         return None

@@ -92,7 +92,7 @@ def _left_behind(
     found = {
         r.attempt.attempt_id: concerning(r.attempt, seals[r.attempt.seal].sealed, seal.sealed)
         for r in measured
-        if r.attempt.seal in seals and ended_by_itself(r.attempt)
+        if r.attempt.seal in seals and r.attempt.seal != seal.fingerprint and ended_by_itself(r.attempt)
     }
     return {name: changed for name, changed in found.items() if changed}
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from lab.analysis.exact import exact, median
 from lab.model.decision import Interval
@@ -72,14 +73,21 @@ def _coverage(size: int, rank: int) -> Fraction:
 
 def _enclosed(values: Sequence[float]) -> tuple[float, float, Fraction] | None:
     size = len(values)
+    rank, sure = _highest_rank(size)
+    if not rank:
+        return None
+    ordered = sorted(values)
+    return ordered[rank - 1], ordered[size - rank], sure
+
+
+@lru_cache(maxsize=256)  # few sizes, and as many questions as there are pairs of variants
+def _highest_rank(size: int) -> tuple[int, Fraction]:
+    """The highest rank whose interval covers at `COVERAGE` or more, and how sure it is; 0: none does."""
     low, high = 0, (size + 1) // 2  # the highest rank that still covers, by bisection: coverage falls with the rank
     while low < high:
         rank = (low + high + 1) // 2
         low, high = (rank, high) if _coverage(size, rank) >= COVERAGE else (low, rank - 1)
-    if not low:
-        return None
-    ordered = sorted(values)
-    return ordered[low - 1], ordered[size - low], _coverage(size, low)
+    return low, _coverage(size, low) if low else Fraction(0)
 
 
 def _percent(sure: Fraction) -> float:

@@ -22,20 +22,26 @@ def paired(a: Sequence[Attempt], b: Sequence[Attempt]) -> Paired | None:
     Only rounds of one environment that both share: two machines have no common moment. None when there are fewer than
     two such rounds, or when one of the two always ran before the other.
     """
-    rounds = [(number, one, other) for number, one, other in _common(_by_round(a), _by_round(b)) if _alike(one, other)]
+    return of_rounds(by_round(a), by_round(b))
+
+
+def of_rounds(a: Mapping[int, Attempt], b: Mapping[int, Attempt]) -> Paired | None:
+    """`paired`, of passes that are arranged by round already: each variant meets every other one."""
+    rounds = [(number, one, other) for number, one, other in _common(a, b) if _alike(one, other)]
     orders = {(one.position or 0) < (other.position or 0) for _number, one, other in rounds}
     if len(rounds) < FEWEST or len(orders) < len((True, False)):
         return None
     differences = [float(exact(one.duration_s or 0.0) - exact(other.duration_s or 0.0)) for _n, one, other in rounds]
     middle = median(differences) or 0.0
     a_faster = sum(value < 0 for value in differences)
-    facts: dict[str, object] = {"a": a[0].variant, "b": b[0].variant, "rounds": len(rounds), "a_faster": a_faster}
+    _, first, second = rounds[0]
+    facts: dict[str, object] = {"a": first.variant, "b": second.variant, "rounds": len(rounds), "a_faster": a_faster}
     facts |= {"median_s": middle, "low_s": min(differences), "high_s": max(differences)}
     numbers = tuple(number for number, _one, _other in rounds)
     return Paired(numbers, tuple(differences), middle, a_faster, reason("paired.rounds", **facts))
 
 
-def _by_round(passes: Sequence[Attempt]) -> dict[int, Attempt]:
+def by_round(passes: Sequence[Attempt]) -> dict[int, Attempt]:
     """Round -> the pass that counts there; a round with several of one variant compares with nothing."""
     found: dict[int, list[Attempt]] = {}
     for row in passes:

@@ -49,7 +49,7 @@ def in_schedule_order(records: Iterable[Record]) -> tuple[Record, ...]:
 
 def of_variant(campaign: Campaign, variant: str) -> tuple[Record, ...]:
     """All attempts of one variant, in schedule order."""
-    return in_schedule_order(record for record in campaign.records if record.attempt.variant == variant)
+    return in_schedule_order(campaign.by_variant.get(variant, ()))
 
 
 def groups(campaign: Campaign) -> tuple[Group, ...]:

@@ -130,9 +130,12 @@ def _not_slower(names: Sequence[str], separations: Sequence[Separation]) -> list
     Only being beaten by a variant that is itself unbeaten counts: where a beats b, b beats c, and nothing is shown
     between a and c, c stays beside a.
     """
+    pairs: dict[frozenset[str], list[Separation]] = {}
+    for pair in separations:
+        pairs.setdefault(frozenset((pair.a, pair.b)), []).append(pair)
 
     def beats(one: str, other: str) -> bool:
-        both = _between((one, other), separations)
+        both = pairs.get(frozenset((one, other)), [])
         return bool(both) and all(pair.faster == one for pair in both)
 
     fastest = [name for name in names if not any(beats(other, name) for other in names)]

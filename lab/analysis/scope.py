@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from lab.analysis.passes import of_variant
 from lab.model.attempt import ended_by_itself
@@ -14,6 +14,26 @@ STACK_FACTS = (
     "system.os", "python", "torch", "transformers", "tokenizers", "torch.cuda", "torch.hip", "driver.version",
 )  # fmt: skip
 DECLARED_FACTS = ("variant.", "model.", "tokenizer.", "function.", "command.")
+_NAMED_BY: Mapping[str, tuple[str, ...]] = {
+    "model.": ("model", "revision"),
+    "tokenizer.": ("tokenizer", "tokenizer_revision", "model", "revision"),
+    "function.": ("function",),
+    "command.": ("command",),
+}
+# What only a pass itself can tell of its stack: it is with the attempt, not in the environment that it began in. A pass
+# that does not say one of them (it failed before, or had no batch of that kind) is no difference.
+RAN = (
+    "attention_configured",
+    "attention_kernel_padded",
+    "attention_kernel_unpadded",
+    "checkpoint_quantization",
+    "dtype",
+    "float32_matmul_precision",
+    "model_class",
+    "quantization_used",
+    "start_method",
+)
+NOT_DECLARED = ("attention_kernel_", "float32_", "start_method")  # of these: what no key of the manifest decides
 LIMITS = ("interactive", "training", "other_data", "mlperf", "small_series")
 
 
@@ -83,8 +103,36 @@ def observed(campaign: Campaign, variant: str) -> tuple[Environment, ...]:
 
 
 def stack_differences(campaign: Campaign) -> tuple[str, ...]:
-    """Names of the observed facts in which the variants' environments differ, apart from what the manifest declares."""
+    """Names of the observed facts in which the variants differ, apart from what the manifest declares.
+
+    Facts of their environments, of what really ran in their passes, and of what variants name alike (a model)
+    and did not find alike: the seal covers the name, not the content.
+    """
     seen = {one.fingerprint: one for v in campaign.manifest.variants for one in observed(campaign, v.id)}
     stacks = [{**one.facts, "device_names": "; ".join(one.device_names)} for one in seen.values()]
     names = sorted({name for stack in stacks for name in stack if not name.startswith(DECLARED_FACTS)})
-    return tuple(name for name in names if len({stack.get(name) for stack in stacks}) > 1)
+    apart = [name for name in names if len({stack.get(name) for stack in stacks}) > 1]
+    ran = ran_otherwise(campaign, [variant.id for variant in campaign.manifest.variants])
+    named = (name for prefix in _NAMED_BY for name in _other_contents(campaign, prefix))
+    return tuple(sorted([*apart, *(name for name in ran if name.startswith(NOT_DECLARED)), *named]))
+
+
+def _other_contents(campaign: Campaign, prefix: str) -> set[str]:
+    """Facts that begin so and differ between variants that the manifest gives the same name to read."""
+    groups: dict[tuple[object, ...], list[Mapping[str, str]]] = {}
+    for variant in campaign.manifest.variants:
+        key = tuple(getattr(variant, name) for name in _NAMED_BY[prefix])
+        groups.setdefault(key, []).extend(one.facts for one in observed(campaign, variant.id))
+    return {
+        name
+        for group in groups.values()
+        for name in {name for one in group for name in one if name.startswith(prefix)}
+        if len({one[name] for one in group if name in one}) > 1
+    }
+
+
+def ran_otherwise(campaign: Campaign, variants: Iterable[str]) -> list[str]:
+    """Names of what ran in which passes of these variants differ, among those that say it."""
+    passes = [record for variant in variants for record in of_variant(campaign, variant)]
+    told = [record.details.facts for record in passes if ended_by_itself(record.attempt)]
+    return [name for name in RAN if len({one[name] for one in told if name in one}) > 1]

@@ -143,7 +143,7 @@ def _one_more_failed(campaign: Campaign, one: VariantDecision, found: Weighed) -
     for record in _standing(campaign, one.id, found):
         lost = replace(record, attempt=replace(record.attempt, outcome="failed", duration_s=None))
         records = tuple(lost if other is record else other for other in campaign.records)
-        answer = weigh(replace(campaign, records=records)).answer
+        answer = weigh(replace(campaign, records=records), views=False).answer
         then = (answer.status, answer.winner.id if answer.winner else None, answer.contenders)
         if then not in said:
             said.add(then)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from lab.analysis.drift import drift
 from lab.analysis.first_position import first_position
 from lab.analysis.intervals import of_median
-from lab.analysis.paired import paired
+from lab.analysis.paired import by_round, of_rounds
 from lab.analysis.passes import Group, by_start, moment, of_variant
 from lab.analysis.separation import durations_of
 from lab.analysis.statistics import summarise
@@ -49,11 +49,11 @@ def side_by_side(
 ) -> tuple[Separation, ...]:
     """The same separations with the rounds of each pair side by side, where their order was rotated."""
     series = passes_that_count(campaign, summaries)
+    rounds = {key: by_round([record.attempt for record in passes]) for key, passes in series.items()}
     found = []
     for one in separations:
         group = (one.corpus, one.seed)
-        rows = [[record.attempt for record in series[name, group]] for name in (one.a, one.b)]
-        found.append(replace(one, paired=paired(*rows)))
+        found.append(replace(one, paired=of_rounds(rounds[one.a, group], rounds[one.b, group])))
     return tuple(found)
 
 

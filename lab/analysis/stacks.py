@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lab.analysis.scope import observed
+from lab.analysis.scope import observed, ran_otherwise
 from lab.model.campaign import Campaign
 from lab.model.manifest import Series
 from lab.model.reason import Reason, reason
@@ -19,22 +19,29 @@ _DECIDED_BY: Mapping[str, tuple[str, ...]] = {
     "git.code.": ("function", "command"),
     "device.": ("device", "devices", "gpu"),
     "device_names": ("device", "gpu"),
+    "attention_": ("attention",),
+    "dtype": ("precision", "quantization"),
+    "quantization_used": ("quantization", "precision"),
+    "checkpoint_quantization": ("model", "revision"),
+    "model_class": ("model", "revision", "workload"),
 }
 
 
 def undeclared_differences(campaign: Campaign) -> tuple[Reason, ...]:
     """A warning for each variant whose own passes, and each series whose variants, were not in one environment.
 
-    Each names the facts in which they differ. Of a series only what its `varies` does not account for counts.
+    Each names the facts in which they differ: of the environments, and of what really ran, such as an attention kernel.
+    Of a series only what its `varies` does not account for counts.
     """
     found = []
     for variant in campaign.manifest.variants:
-        names = _differing([_facts(campaign, variant.id)])
+        names = sorted([*_differing([_facts(campaign, variant.id)]), *ran_otherwise(campaign, [variant.id])])
         if names:
             found.append(reason("warning.variant_environments", variant=variant.id, facts=names))
     for series in campaign.manifest.series:
         of_each = [_facts(campaign, one) for one in series.variants]
-        names = [name for name in _differing(of_each) if not _declared(name, series)]
+        every = sorted([*_differing(of_each), *ran_otherwise(campaign, series.variants)])
+        names = [name for name in every if not _declared(name, series)]
         if names:
             found.append(
                 reason("warning.series_environments", series=series.id, varies=list(series.varies), facts=names)

@@ -36,13 +36,16 @@ class Weighed:
     answer: Answer
 
 
-def weigh(campaign: Campaign) -> Weighed:
-    """Judge, summarise, price and rank; the order of the rows changes nothing."""
+def weigh(campaign: Campaign, *, views: bool = True) -> Weighed:
+    """Judge, summarise, price and rank; the order of the rows changes nothing.
+
+    `views`: whether what decides nothing, the rounds of each pair side by side, is worked out too.
+    """
     verdicts = judge(campaign)
     left_out = exclusions(campaign, verdicts)
     summaries = deepened(campaign, verdicts, summarise(campaign, verdicts, left_out))
     apart = separate(summaries, campaign.protocol.separation_factor)
-    separations = side_by_side(campaign, summaries, apart)
+    separations = side_by_side(campaign, summaries, apart) if views else apart
     variants = tuple(_variant(campaign, one.id, verdicts, left_out, summaries) for one in campaign.manifest.variants)
     return Weighed(verdicts, left_out, summaries, separations, variants, rank(variants, separations))
 

@@ -7,9 +7,9 @@ import secrets
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal, Self
@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 from lab.errors import OutsideFailureError, fault
 from lab.measure import caches, endings
 from lab.measure.accelerators import Seen
+from lab.measure.bounded_log import BoundedLog
 from lab.measure.clock import seconds_since
 from lab.measure.environment import Observer, accelerator_needed, cpu_only
 from lab.measure.estimate import Estimate, estimate
@@ -50,12 +51,17 @@ _WAIT_STEP_S: Final = 0.1
 
 @dataclass(frozen=True)
 class Host:
-    """What surrounds a run: who listens, the clock, who may stop it, how workers are started."""
+    """What surrounds a run: who listens, the clock, who may stop it, how workers are started.
+
+    `token` ends each attempt's id; `facts` are kept with every attempt.
+    """
 
     observe: Callable[[Event], None]
     now: Callable[[], datetime]
     interrupts: Interrupts
     start_method: StartMethod
+    token: Callable[[], str] = lambda: secrets.token_hex(3)
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 class Attempts:
@@ -120,7 +126,7 @@ class Attempts:
         corpus = next(one for one in self._campaign.manifest.corpora if one.id == slot.corpus)
         supervisor = self._supervisor(workload(variant.workload).preload)
         environment = self._observed(variant)
-        facts = {**order_facts(self._planned, slot), **self._dropped(variant, corpus)}
+        facts = {**order_facts(self._planned, slot), **self._dropped(variant, corpus), **self._host.facts}
         if self._campaign.seal is not None:
             facts["sealed_at"] = self._campaign.seal.sealed_at  # its date is in no fingerprint: every attempt keeps it
         record = started(self._new(slot, environment), slot, variant, policy, facts)
@@ -132,14 +138,14 @@ class Attempts:
         standing = Standing(slot, name, index, len(slots), dict(self._failures))
         self._host.observe(AttemptStarted(standing))
         order = self._order(slot, variant, corpus, name, environment)
-        kills_before = endings.oom_kill_count()
+        kills_before, log = endings.oom_kill_count(), BoundedLog(order.at / LOG_FILE)
         end = supervisor.run(
             order.write(),
-            order.at / LOG_FILE,
+            log.path,
             timeout_s=policy.timeout_s,
             keep=policy.process == "per-variant",
             asked_to_stop=lambda: self._host.interrupts.asked is not None,
-            tick=_Ticker(self._host.observe, standing, order, began, self._sampler, guess, slots[index - 1 :]),
+            tick=_Ticker(self._host.observe, standing, order, began, self._sampler, guess, slots[index - 1 :], log),
         )
         result = read_result(order.at / RESULT_FILE)
         ending = _ending(end, result, policy.timeout_s, endings.oom_kill_count() - kills_before)
@@ -154,6 +160,7 @@ class Attempts:
             taken=self._sampler.taken,
         )
         record = finished(self._with_what_came(record, variant, environment), ended, language)
+        log.settle()
         finish_attempt(self._folder, record)
         self._forget(environment, record)
         clear_working_files(order.at)
@@ -167,7 +174,7 @@ class Attempts:
         moment = self._host.now().astimezone(ZoneInfo(self._campaign.protocol.time_zone or "UTC"))
         seal = self._campaign.seal
         return Attempt(
-            attempt_id=attempt_id(slot.variant, slot.corpus, slot.round, moment, secrets.token_hex(3)),
+            attempt_id=attempt_id(slot.variant, slot.corpus, slot.round, moment, self._host.token()),
             started_at=moment.isoformat(timespec="milliseconds"),
             environment=environment.fingerprint,
             seal=None if seal is None else seal.fingerprint,
@@ -271,6 +278,7 @@ class _Ticker:
         sampler: Sampler,
         guess: Estimate,
         left: Sequence[Slot],
+        log: BoundedLog,
     ) -> None:
         self._observe = observe
         self._standing = standing
@@ -279,9 +287,11 @@ class _Ticker:
         self._sampler = sampler
         self._guess = guess
         self._left = left
+        self._log = log
         self._last = began
 
     def __call__(self) -> None:
+        self._log.look()
         due = time.perf_counter() - self._last >= _PROGRESS_EVERY_S
         if not due and self._sampler.kind is None:
             return

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from lab.errors import LabError, OutsideFailureError
+from lab.errors import Fault, LabError, OutsideFailureError
 from lab.measure.driver import Driver, join
 from lab.measure.privacy import scrubbed
 from lab.model.attempt import Outcome
@@ -19,7 +19,7 @@ Ending = tuple[Outcome, Reason]
 
 _LONGEST_MESSAGE = 500
 _CPU_ALLOCATOR = "DefaultCPUAllocator"  # torch 2.13: on the CPU a failed allocation is a plain RuntimeError
-_KILLED = ("ended.killed", "ended.command_killed")
+_KILLED = ("ended.killed", "ended.command_killed", "ended.device_process_killed")
 # Libraries under torch that say "no memory left" in a plain RuntimeError of theirs (read in their sources).
 _DEVICE_ALLOCATORS = ("CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "HIPBLAS_STATUS_ALLOC_FAILED")
 
@@ -29,12 +29,28 @@ NOT_WRITTEN: Ending = ("interrupted", reason("ended.not_written"))
 NOT_WRITTEN_STATUS = 74  # sysexits.h: an error of input or output
 
 
+class EndedError(Exception):
+    """An attempt that another process ended, with the ending it told or was found with."""
+
+    def __init__(self, ending: Ending) -> None:
+        """Keep the ending."""
+        super().__init__(ending[1].key)
+        self.ending = ending
+
+
 def of_exception(error: BaseException, folder: Path) -> Ending:
     """Outcome and reason of what the work raised; messages lose the paths that name a person or a machine."""
+    if isinstance(error, EndedError):
+        return error.ending
+    return _of_work(error, folder)
+
+
+def _of_work(error: BaseException, folder: Path) -> Ending:
     if isinstance(error, WorkloadError):
         return "failed", error.reason
-    if isinstance(error, OutsideFailureError):
-        return NOT_WRITTEN
+    if isinstance(error, LabError):
+        outside = isinstance(error, OutsideFailureError)
+        return NOT_WRITTEN if outside else ("failed", _of_fault(error.faults[0], folder))
     torch = sys.modules.get("torch")
     if _is_device_memory(error, torch):
         return "out_of_memory", reason("ended.device_memory")
@@ -42,8 +58,14 @@ def of_exception(error: BaseException, folder: Path) -> Ending:
         return "out_of_memory", reason("ended.host_memory")
     if torch is not None and isinstance(error, torch.AcceleratorError):
         return "failed", reason("ended.device_failed", message=_message(error, folder))
-    name = error.faults[0].slug if isinstance(error, LabError) else type(error).__name__
-    return "failed", reason("ended.exception", error=name, message=_message(error, folder))
+    return "failed", reason("ended.exception", error=type(error).__name__, message=_message(error, folder))
+
+
+def _of_fault(found: Fault, folder: Path) -> Reason:
+    """What could not be read or written, in the words of its own text; `file` and `place` are among its facts."""
+    values = {**found.values, "file": found.file or "", "place": found.place or ""}
+    clean = {name: scrubbed(value, folder) if isinstance(value, str) else value for name, value in values.items()}
+    return Reason(f"fault.{found.slug}", clean)
 
 
 def of_status(status: int) -> Ending:
@@ -53,10 +75,34 @@ def of_status(status: int) -> Ending:
     return NOT_WRITTEN if status == NOT_WRITTEN_STATUS else ("failed", reason("ended.exited", code=status))
 
 
+def on_device(ending: Ending, device: str) -> Ending:
+    """The ending of one device's process, its device named; of an ending without values of its own, the cause too."""
+    outcome, why = ending
+    if outcome == "out_of_memory":
+        on_host = why.key == "ended.host_memory"
+        return outcome, reason(
+            "ended.device_process_host_memory" if on_host else "ended.device_process_memory", device=device
+        )
+    message = str(why.values.get("message", "")) or why.key
+    return outcome, reason("ended.device_process_failed", device=device, message=message)
+
+
+def of_device_process(status: int, device: str) -> Ending:
+    """Outcome and reason of one device's process that said nothing: its exit code, negative for a signal."""
+    if status < 0:
+        return "failed", reason("ended.device_process_killed", device=device, signal=signal_name(-status))
+    return "failed", reason("ended.device_process_exited", device=device, code=status)
+
+
 def with_kernel(ending: Ending, *, oom_kills: int) -> Ending:
     """Tell the kernel's out-of-memory kill from another SIGKILL: its counter rose while the attempt ran."""
     killed = ending[1].key in _KILLED and ending[1].values.get("signal") == signal.SIGKILL.name
-    return ("out_of_memory", reason("ended.kernel_memory")) if killed and oom_kills > 0 else ending
+    if not killed or oom_kills <= 0:
+        return ending
+    device = ending[1].values.get("device")
+    if device is not None:
+        return "out_of_memory", reason("ended.device_process_host_memory", device=device)
+    return "out_of_memory", reason("ended.kernel_memory")
 
 
 def is_lost(driver: Driver, devices: Mapping[str, tuple[str | None, str | None]]) -> bool:

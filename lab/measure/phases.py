@@ -20,6 +20,7 @@ from lab.measure.driver_facts import DriverDevice
 from lab.measure.orders import Order
 from lab.measure.progress import Phase, ProgressFile
 from lab.measure.sampler import BY_TORCH
+from lab.measure.sharded import Sharded
 from lab.model.attempt import DURATION_DIGITS, DeviceMemory, Outcome
 from lab.model.reason import Reason
 from lab.store.corpus import open_corpus
@@ -54,6 +55,26 @@ class Notes:
         if self.devices:
             self.facts |= {f"scope.{name}": scope for name, scope in memory.SCOPES.items()}
 
+    def take_parts(self, work: Sharded) -> None:
+        """Take what each device's process measured; nothing is added up that does not add up."""
+        parts = work.parts
+        self.devices = tuple(device for part in parts.values() for device in part.devices)
+        if self.devices:
+            self.facts |= {f"scope.{name}": scope for name, scope in memory.SCOPES.items()}
+        self.host_peak_bytes = max(part.host_peak_bytes for part in parts.values())
+        of_pass = all(part.host_of_pass for part in parts.values())
+        scope = memory.HOST_WHILE_MEASURED if of_pass else memory.HOST_OF_PROCESS
+        self.facts["scope.host_peak_bytes"] = f"{scope}; the largest of {len(parts)} processes, one for each device"
+        readings.with_processes(self.readings, sum(part.cpu_s for part in parts.values()))
+        self.readings["pass.sharing_s"] = work.sharing_s
+        for name, part in parts.items():
+            figures = {"inputs": part.inputs, "size": part.size, "duration_s": part.duration_s, "cpu_s": part.cpu_s}
+            figures["host_peak_bytes"] = part.host_peak_bytes
+            self.readings |= {f"pass.{name}.{what}": float(value) for what, value in figures.items()}
+            self.readings |= {
+                f"pass.{name}.{what.removeprefix('pass.')}": value for what, value in part.readings.items()
+            }
+
 
 @dataclass(frozen=True)
 class Phases:
@@ -75,7 +96,9 @@ class Phases:
             self.work.prepare(job)
             notes.missing["load_s"] = "missing.loaded_in_pass"
         else:
-            for name in self.work.preload:  # already there in a forked worker; elsewhere its cost is in no column
+            for name in (
+                self.work.modules if isinstance(self.work, Sharded) else self.work.preload
+            ):  # already there in a forked worker; elsewhere its cost is in no column
                 importlib.import_module(name)
             with self._timed("loading", "load_s", less=self.work):
                 self.work.prepare(job)
@@ -86,13 +109,17 @@ class Phases:
             notes.predictions_sha256 = sha256_file(job.predictions)
         else:
             with self._timed("exporting", "export_s"):
+                if isinstance(self.work, Sharded):
+                    self.work.collect(self.sink)
                 notes.predictions_sha256 = write_predictions(job.predictions, self.sink.rows())
         self._evaluate()
         notes.durations["duration_s"] = duration
 
     def _pass(self) -> float:
         """The measured pass in seconds, the counters started anew right before it and read right after it."""
-        notes, device = self.notes, self.order.job.variant.device
+        notes, device = self.notes, self._device
+        if isinstance(self.work, Sharded):
+            self.work.ready()
         wait = barrier(device)
         gc.unfreeze()  # of an earlier pass of this process
         gc.collect()
@@ -115,8 +142,12 @@ class Phases:
             notes.readings["pass.wall_s"] = duration
         devices_after, free_after = readings.read_devices(self.driver, listed), memory.free_by_torch(device)
         notes.take_peaks(device)
+        own = [os.getpid()]
+        if isinstance(self.work, Sharded):
+            own += self.work.pids
+            notes.take_parts(self.work)
         if self.driver is not None and listed:
-            notes.readings.update(readings.of_devices(devices_before, devices_after, own=(os.getpid(),)))
+            notes.readings.update(readings.of_devices(devices_before, devices_after, own=own))
             notes.facts |= readings.throttled(self.driver.kind, notes.readings)
             known = tuple(DeviceMemory(name, one.name, one.uuid) for name, one in listed.items())
             seen = readings.taken((devices_before, devices_after))
@@ -129,6 +160,11 @@ class Phases:
                 notes.devices = memory.with_whole_device(notes.devices, moment)
             notes.facts["scope.peak_device_bytes"] = BY_TORCH
         return duration
+
+    @property
+    def _device(self) -> str:
+        """The device that this very process uses: several devices are their own processes' affair."""
+        return "cpu" if isinstance(self.work, Sharded) else self.order.job.variant.device
 
     def _listed(self) -> dict[str, DriverDevice]:
         """The driver's own devices that this attempt uses, by torch's names for them."""
@@ -145,7 +181,7 @@ class Phases:
         else:
             chosen = warm_up_inputs(list(job.inputs()), job.warm_up_inputs)
             with self._timed("warming_up", "warm_up_s", less=self.work):
-                wait = barrier(job.variant.device)
+                wait = barrier(self._device)
                 for _ in range(job.warm_up_passes):
                     self.work.warm_up(chosen)
                 wait()

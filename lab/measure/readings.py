@@ -59,6 +59,13 @@ def between(start: Reading, end: Reading) -> Mapping[str, float | None]:
     }
 
 
+def with_processes(found: dict[str, float | None], cpu_s: float) -> None:
+    """Count processor seconds of this work's other processes, which the system tells only when they end, as its own."""
+    for name, seconds in (("pass.cpu_s", cpu_s), ("pass.foreign_cpu_s", -cpu_s)):
+        before = found.get(name)
+        found[name] = None if before is None else max(0.0, round(before + seconds, 2))
+
+
 def of_devices(
     start: Mapping[str, DriverReading], end: Mapping[str, DriverReading], own: Iterable[int] = ()
 ) -> dict[str, float | None]:

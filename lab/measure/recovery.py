@@ -13,8 +13,9 @@ from typing import Final
 
 import psutil
 
+from lab.measure.bounded_log import BoundedLog
 from lab.measure.journal import End, finished
-from lab.measure.orders import WORKING_FILES
+from lab.measure.orders import LOG_FILE, WORKING_FILES
 from lab.measure.progress import PROGRESS_FILE, Progress, read_progress
 from lab.measure.result import RESULT_FILE, read_result
 from lab.measure.strays import end_marked
@@ -52,6 +53,7 @@ def recover(folder: Path, language: str) -> Iterator[Record]:
         if result is not None and result.outcome is not None:
             outcome, why = result.outcome, result.reason
         ended = finished(record, End(outcome, why, _elapsed(record, progress), result, progress), language)
+        BoundedLog(at / LOG_FILE).settle()
         finish_attempt(folder, ended)
         yield ended
     for at in (folder / ATTEMPTS).glob("[!.]*"):

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lab.errors import Fault, InvalidInputError
-from lab.measure.attempts import Attempts, Host, StartMethod
+from lab.measure.attempts import Host, StartMethod
+from lab.measure.engines import EngineChoice
 from lab.measure.events import Event, Recovered
 from lab.measure.interrupts import Interrupts
 from lab.measure.lock import run_lock
@@ -48,6 +49,7 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
     at_start: Callable[[], None] = lambda: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     start_method: StartMethod = "forkserver",
+    engine: EngineChoice = EngineChoice(),  # noqa: B008  (frozen)
 ) -> RunResult:
     """Run every planned pass that is missing, in the plan's order.
 
@@ -59,6 +61,7 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
         only: the variants of this host; None: all.
         at_start: called once no other run can be under way, before anything is measured.
         now: the clock of `started_at`.
+        engine: where passes are run; on a cluster, what a variant needs is checked on the node that is to run it.
         start_method: `spawn` gives each attempt a fresh interpreter instead of a fork of one that has its imports done.
 
     Raises:
@@ -70,7 +73,8 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
     """
     folder = folder.resolve()
     slots = plan(campaign.manifest, campaign.protocol, only=only)
-    if faults := setting_faults(campaign.manifest, folder, {slot.variant for slot in slots}):
+    here = {slot.variant for slot in slots} if engine.name == "local" else ()
+    if faults := (*engine.faults(campaign.manifest), *setting_faults(campaign.manifest, folder, here)):
         raise InvalidInputError(*faults)
     recovered: list[Record] = []
     with run_lock(folder), Interrupts() as interrupts:
@@ -80,7 +84,8 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
             on_attempt(record)
             observe(Recovered(record))
         done = (*(one for one in campaign.records if one.declared), *read_records(folder))
-        with Attempts(folder, campaign, Host(observe, now, interrupts, start_method), slots) as attempts:
+        host = Host(observe, now, interrupts, start_method)
+        with engine.start(folder, campaign, host, slots) as attempts:
             records = attempts.all(remaining(slots, done), done, on_attempt)
     return RunResult(tuple(records), tuple(recovered), len(slots))
 

@@ -29,6 +29,7 @@ from lab.measure.orders import ORDER_FILE, Order, read_order
 from lab.measure.phases import Notes, Phases
 from lab.measure.progress import PROGRESS_FILE, ProgressFile
 from lab.measure.result import RESULT_FILE, Result
+from lab.measure.sharded import Sharded
 from lab.store.files import sha256_file
 from lab.store.predictions import write_predictions
 from lab.workloads import workload
@@ -108,7 +109,7 @@ class Worker:
         if notes.outcome != "completed":
             _keep_partial(order, work, sink, notes)
         if notes.host_peak_bytes is None:
-            notes.take_peaks(order.job.variant.device)
+            notes.take_peaks("cpu" if isinstance(work, Sharded) else order.job.variant.device)
         return Result(
             outcome=notes.outcome,
             reason=notes.reason,
@@ -136,8 +137,16 @@ class Worker:
 
     def _work(self, order: Order) -> Workload:
         if self.work is None:
-            self.work = workload(order.job.variant.workload)()
+            self.work = self._new_work(order)
         return self.work
+
+    @staticmethod
+    def _new_work(order: Order) -> Workload:
+        """The variant's work here, or in a process for each of its devices; a program divides its work by itself."""
+        kind = workload(order.job.variant.workload)
+        if order.job.variant.devices > 1 and not kind.exports:
+            return Sharded(kind.name, order.devices)
+        return kind()
 
 
 class _CountingSink(Sink):

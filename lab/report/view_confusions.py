@@ -15,24 +15,24 @@ def confusions(document: Json, words: Words) -> list[Block]:
 
     The pass is the one with the median metric (the lower of two); without a metric, the first accepted one.
     """
+    populations: dict[tuple[object, ...], list[Json]] = {}
+    for one in document["attempts"]:
+        populations.setdefault(_population(one), []).append(one)
     blocks: list[Block] = []
     for number, one in enumerate(document["quality"], 1):
-        attempt = _shown(one, document["attempts"])
+        attempt = _shown(populations.get(_population(one), []))
         if attempt is not None:
             blocks.append(_matrix(f"confusion-{number}", attempt, words))
     return [Fold(words.text("confusions.title"), (Text(words.text("confusions.intro")), *blocks))] if blocks else []
 
 
-def _shown(population: Json, attempts: list[Json]) -> Json | None:
-    names = ("variant", "corpus", "seed")
-    found = [
-        one
-        for one in attempts
-        if not one["excluded"]
-        and one["evidence"]
-        and one["evidence"]["confusion"]
-        and all(one[name] == population[name] for name in names)
-    ]
+def _population(one: Json) -> tuple[object, ...]:
+    return one["variant"], one["corpus"], one["seed"]
+
+
+def _shown(attempts: list[Json]) -> Json | None:
+    """The attempt, of one population, whose matrix stands for it."""
+    found = [one for one in attempts if not one["excluded"] and one["evidence"] and one["evidence"]["confusion"]]
     judged = sorted((one for one in found if one["metric_value"] is not None), key=lambda one: one["metric_value"])
     if judged:
         return judged[(len(judged) - 1) // 2]

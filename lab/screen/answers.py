@@ -50,8 +50,8 @@ def fault_facts(one: Fault) -> dict[str, object]:
 
 
 def fault_data(one: Fault, words: Messages) -> dict[str, object]:
-    """A fault as plain data, with its two sentences."""
-    return {**fault_facts(one), "text": words.fault(one)}
+    """A fault as plain data, with its two sentences and the page of the site that explains it, from the site's top."""
+    return {**fault_facts(one), "text": words.fault(one), "page": f"{words.language}/errors.html#{one.slug}"}
 
 
 def reason_text(one: Reason, words: Messages) -> str:

@@ -61,9 +61,7 @@ class View:
             self._told(event)
             return
         standing = event.standing
-        whole = self.words.text(
-            "screen.run.whole", remaining=self._left(event.remaining_s), failed=_failed(standing)
-        )
+        whole = self.words.text("screen.run.whole", remaining=self._left(event.remaining_s), failed=_failed(standing))
         text = self.words.text(
             "screen.run.moving",
             round=standing.slot.round,

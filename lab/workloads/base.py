@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, TypeAlias
@@ -44,6 +44,7 @@ class Job:
         warm_up_inputs: how many inputs of the corpus the warm-up covers.
         predictions: the file that the predictions are exported to, absolute.
         recompilations: what a recompilation inside the measured pass means: it is recorded, or the pass fails.
+        share: places in the corpus, from 0, of the inputs that are this job's; others process the rest. None: all.
     """
 
     folder: Path
@@ -55,10 +56,15 @@ class Job:
     warm_up_inputs: int
     predictions: Path
     recompilations: Literal["record", "fail"] = "record"
+    share: Collection[int] | None = None
 
     def inputs(self) -> Iterator[Input]:
-        """Read the corpus from its file, (id, text) by (id, text), in its order."""
-        return iter_inputs(self.folder, self.corpus)
+        """Read the job's inputs from the corpus's file, (id, text) by (id, text), in its order."""
+        every = iter_inputs(self.folder, self.corpus)
+        if self.share is None:
+            return every
+        mine = self.share if isinstance(self.share, range) else frozenset(self.share)
+        return (one for place, one in enumerate(every) if place in mine)
 
 
 @dataclass
@@ -117,6 +123,10 @@ class Told:
         """Keep nothing: the process prepares anew for its next pass."""
         return False
 
+    def sizes(self, texts: Sequence[str]) -> list[int]:
+        """Characters: what is known of a text before anything has read it."""
+        return [len(text) for text in texts]
+
     def look_back(self) -> None:
         """Find nothing to look at: most work shows all of itself in its pass."""
 
@@ -172,6 +182,10 @@ class Workload(Protocol):
 
     def run_pass(self, sink: Sink) -> None:
         """Read the corpus, process it, give every prediction to `sink`: what the main duration covers."""
+        ...
+
+    def sizes(self, texts: Sequence[str]) -> list[int]:
+        """What each text weighs in a pass: its tokens, or its characters; for dividing a corpus over devices."""
         ...
 
     def look_back(self) -> None:

@@ -19,6 +19,7 @@ from lab.store.prediction_lines import lines
 from lab.store.predictions import write_predictions
 from lab.workloads.base import Input, Job, Sink, Told, WorkloadError, signal_name
 from lab.workloads.program import BoundedOutput, Ended, run_program
+from lab.workloads.threads import thread_facts, thread_variables
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 _SHELL: Final = "/bin/sh"
@@ -29,13 +30,16 @@ class Command(Told):
 
     Places: `{corpus}`, `{predictions}`, `{folder}` (absolute paths), `{seed}`, `{id_column}`, `{text_column}` and the
     variant's own settings, such as `{batch_size}` or `{model}`. Anything else in braces stays as written, so that an
-    awk script can stand in an argument. With `shell = true` the command is one text that `/bin/sh` reads, and what
+    awk script can stand in an argument. A program divides its work over several `devices` itself: its command must name
+    `{devices}`, or nothing would tell it. With `shell = true` the command is one text that `/bin/sh` reads, and what
     fills a place is quoted for it; otherwise no shell reads anything.
 
-    The program runs in the campaign folder. Its output goes to the attempt's log: the beginning and the end, with the
-    number of bytes in between that were left out. The main duration is the program's, its own start and loading
-    included, unless it marks its phases (`lab.workloads.phase_marks`). With `predictions_format = "csv"` it writes a
-    csv with the columns `id` and `prediction`, which is turned into jsonl afterwards, outside the main duration.
+    The program runs in the campaign folder, with the variables that hold common libraries to the variant's `threads`
+    (`lab.workloads.threads`); one that reads none of them can be given `{threads}`. Its output goes to the attempt's
+    log: the beginning and the end, with the number of bytes in between that were left out. The main duration is the
+    program's, its own start and loading included, unless it marks its phases (`lab.workloads.phase_marks`). With
+    `predictions_format = "csv"` it writes a csv with the columns `id` and `prediction`, which is turned into jsonl
+    afterwards, outside the main duration.
     """
 
     name: ClassVar[str] = "command"
@@ -51,6 +55,9 @@ class Command(Told):
         place = f"variants.{variant.id}.command"
         if variant.shell and len(variant.command) > 1:
             return (fault("shell-needs-one-text", file=MANIFEST, place=place, parts=len(variant.command)),)
+        if variant.devices > 1 and not any("{devices}" in part for part in variant.command):
+            key = f"variants.{variant.id}.devices"
+            return (fault("command-devices-untold", file=MANIFEST, place=key, devices=variant.devices),)
         program = _SHELL if variant.shell else variant.command[0]
         found = shutil.which(program) or ("/" in program and shutil.which(str(folder / program)))
         return () if found else (fault("program-missing", file=MANIFEST, place=place, program=program),)
@@ -58,6 +65,7 @@ class Command(Told):
     def prepare(self, job: Job) -> None:
         """Fill the places of the command's arguments."""
         self._job = job
+        self.facts |= thread_facts(job.variant.threads)
         csv = job.variant.predictions_format == "csv"
         self._written = job.predictions.with_suffix(".csv") if csv else job.predictions
         values = _values(job, self._written)
@@ -81,7 +89,12 @@ class Command(Told):
         header = self._written != self._job.predictions
         try:
             ended = run_program(
-                self._arguments, self._job.folder, self._written, lambda done: sink.count(max(0, done - header)), output
+                self._arguments,
+                self._job.folder,
+                self._written,
+                lambda done: sink.count(max(0, done - header)),
+                output,
+                variables=thread_variables(self._job.variant.threads),
             )
         except BaseException:
             with suppress(LabError, OSError):  # what is there is kept; how the program ended is what is told

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from lab.workloads.phase_marks import PHASES_VARIABLE, PhaseMarks
@@ -111,8 +112,14 @@ class _Lines:
             self._told(self._count)
 
 
-def run_program(
-    arguments: Sequence[str], folder: Path, predictions: Path, told: Callable[[int], None], output: BoundedOutput
+def run_program(  # noqa: PLR0913  (what runs, where and with what, and the two that listen)
+    arguments: Sequence[str],
+    folder: Path,
+    predictions: Path,
+    told: Callable[[int], None],
+    output: BoundedOutput,
+    *,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> Ended:
     """Start the program in `folder`, without standard input, and stay with it until it has ended.
 
@@ -122,6 +129,7 @@ def run_program(
         predictions: the file whose lines are counted while it is written.
         told: called with their number, about four times a second and at the end.
         output: takes standard output and standard error, in the order they come.
+        variables: of its environment, in place of this process's own.
 
     Returns:
         How it ended. It is ended at once when it marks a phase that does not exist (`marks.unknown`).
@@ -144,7 +152,7 @@ def run_program(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             bufsize=0,
-            env={**os.environ, PHASES_VARIABLE: str(place / "marks")},
+            env={**os.environ, **variables, PHASES_VARIABLE: str(place / "marks")},
         )
         takers: dict[int, Callable[[bytes], None]] = {channel: marks.take}
         if process.stdout is not None:

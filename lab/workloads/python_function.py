@@ -7,12 +7,15 @@ import inspect
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from lab.errors import Fault
+from lab.errors import Fault, fault
 from lab.model.manifest import Variant
+from lab.model.names import MANIFEST
 from lab.workloads.base import Input, Job, Sink, Told, WorkloadError
+from lab.workloads.threads import hold_libraries, thread_facts
 
 _WITH_SCORES: Final = 3
 
@@ -24,7 +27,8 @@ class PythonFunction(Told):
     generator is closed inside it, so that its `finally` and `with` blocks run.
 
     The module is looked for in the campaign folder first. A function with a parameter `settings` is given the
-    variant's settings there, as a mapping of plain values. Only the manifest can name a function.
+    variant's settings there, as a mapping of plain values. Only the manifest can name a function. What the module
+    imports is held to the variant's `threads` (`lab.workloads.threads`).
     """
 
     name: ClassVar[str] = "python"
@@ -34,13 +38,18 @@ class PythonFunction(Told):
     exports: ClassVar[bool] = False
 
     @classmethod
-    def check(cls, variant: Variant, folder: Path) -> tuple[Fault, ...]:  # noqa: ARG003  (the workloads' one signature)
-        """Nothing is known before the module is imported, and that happens in the worker only."""
-        return ()
+    def check(cls, variant: Variant, folder: Path) -> tuple[Fault, ...]:
+        """The module must be in the campaign folder or installed; it is not imported, so its function is not known."""
+        top = (variant.function or "").partition(":")[0].partition(".")[0]
+        if top in sys.builtin_module_names or PathFinder.find_spec(top, [str(folder), *sys.path]):
+            return ()
+        return (fault("module-missing", file=MANIFEST, place=f"variants.{variant.id}.function", module=top),)
 
     def prepare(self, job: Job) -> None:
         """Import the module and find the function; raises `WorkloadError` when either is not there."""
         module_name, _, function_name = (job.variant.function or "").partition(":")
+        hold_libraries(job.variant.threads)
+        self.facts |= thread_facts(job.variant.threads)
         sys.path.insert(0, str(job.folder))
         try:
             module = importlib.import_module(module_name)
@@ -51,6 +60,7 @@ class PythonFunction(Told):
         function = getattr(module, function_name, None)
         if not callable(function):
             raise WorkloadError("function_missing", function=job.variant.function)
+        hold_libraries(job.variant.threads)  # torch, if the module has just imported it
         self._job = job
         self._function: Callable[..., Iterator[Any]] = function
         wants_settings = "settings" in inspect.signature(function).parameters

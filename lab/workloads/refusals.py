@@ -42,8 +42,6 @@ def transformer_faults(variant: Variant, folder: Path, *, compiles: bool = True)
 
 
 def _sizes(variant: Variant) -> Iterator[Fault]:
-    if variant.devices != 1:
-        yield _fault("setting-unsupported", variant, "devices", key="devices", value=str(variant.devices))
     if variant.padding == "token-budget" and variant.token_budget is None:
         yield _fault("token-budget-missing", variant, "token_budget")
 

@@ -94,6 +94,13 @@ class TransformersWork(Told, ABC):
         with self._watched():
             self._process(self._job.inputs(), sink)
 
+    def sizes(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, cut at the length in use; nothing is counted."""
+        if not texts:
+            return []
+        found = self._tokenizer(list(texts), truncation=True, max_length=self._longest, padding=False)
+        return [len(one) for one in found["input_ids"]]
+
     def look_back(self) -> None:
         """Run the first batch that was padded, and the first that was not, once more, for the kernel's name."""
         import torch

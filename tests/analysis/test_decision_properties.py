@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from lab.analysis.decide import decide
 from lab.analysis.ranking import mishaps
+from lab.calcul_forfaits import Offer
 from lab.measure.schedule import order_of_round
 from lab.model.attempt import Record
 from lab.model.campaign import Campaign
@@ -60,6 +61,7 @@ def nearly_complete(draw: st.DrawFn) -> Campaign:
     shown = {i: draw(st.sampled_from([*[evidence()] * 9, evidence(50, 50), evidence(altered=True)])) for i in completed}
     required = draw(st.sampled_from([None, 1]))
     lots = draw(st.lists(st.sampled_from([1, 1, 2]), min_size=3, max_size=3))
+    days = draw(st.lists(st.sampled_from([7, 7, None]), min_size=3, max_size=3))  # None: by the hour
     return campaign(
         records,
         VARIANTS,
@@ -70,9 +72,14 @@ def nearly_complete(draw: st.DrawFn) -> Campaign:
             budget_limit=Decimal(500),
             exclusion_rules=draw(st.sampled_from([(), (ExclusionRule("slow", "duration_s", ">", "20.1"),)])),
         ),
-        choices=tuple(PackageChoice(v, None, 7, n) for v, n in zip(VARIANTS, lots, strict=True)),
-        offers=(offer(), offer("b200", price="110")),
+        choices=tuple(PackageChoice(v, None, d, n) for v, d, n in zip(VARIANTS, days, lots, strict=True)),
+        offers=(offer(), offer("b200", price="110"), _by_the_hour("1.14"), _by_the_hour("1.15", "b200")),
     )
+
+
+def _by_the_hour(price: str, gpu: str = "rtx-4090") -> Offer:
+    """An hourly offer in whole cents: what rounding a budget to the cent does is no matter of scale."""
+    return offer(gpu, None, price, model="hourly", increment_minutes=60)
 
 
 def _placed(one: Record, rounds: int) -> Record:
@@ -208,7 +215,7 @@ def test_what_is_forgotten_becomes_unknown_never_passed_and_never_zero(one: Camp
 
 @given(campaigns(), st.sampled_from([Decimal(2), Decimal(10), Decimal(1000)]))
 def test_scaling_all_money_together_never_changes_the_ranking(one: Campaign, factor: Decimal) -> None:
-    """Prices, expenses and the limit times the same factor: same status, same variant, same gates."""
+    """Prices, of packages and by the hour, expenses and the limit times one factor: same answer, same gates."""
     limit = one.protocol.budget_limit
     scaled = replace(
         one,

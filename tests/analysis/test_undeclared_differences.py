@@ -61,3 +61,68 @@ def test_one_variant_in_two_environments_says_in_what_they_differ() -> None:
     for language in LANGUAGES:
         text = messages(language).text(expected.key, **expected.values)
         assert "git.campaign.dirty" in text
+
+
+def _ran(base: Campaign, facts: Mapping[str, Mapping[str, str]]) -> Campaign:
+    """The campaign whose passes tell of themselves, by variant."""
+    told = tuple(
+        replace(one, details=replace(one.details, facts=facts.get(one.attempt.variant or "", {})))
+        for one in base.records
+    )
+    return replace(base, records=told)
+
+
+@pytest.mark.parametrize(
+    ("varies", "a", "b", "named"),
+    [
+        ("batch_size", {"attention_kernel_padded": "math"}, {"attention_kernel_padded": "flash"}, True),
+        ("attention", {"attention_kernel_padded": "math"}, {"attention_kernel_padded": "flash"}, False),
+        ("batch_size", {"attention_kernel_padded": "math"}, {"attention_kernel_unpadded": "flash"}, False),
+        ("batch_size", {"attention_kernel_padded": "math"}, {}, False),
+        ("precision", {"dtype": "float32"}, {"dtype": "bfloat16"}, False),
+        ("batch_size", {"exit_code": "0"}, {"exit_code": "1"}, False),
+    ],
+)
+def test_another_kernel_than_the_series_accounts_for_is_a_warning(
+    varies: str, a: dict[str, str], b: dict[str, str], *, named: bool
+) -> None:
+    """What really ran counts like the machine it ran on; what a pass does not say is no difference."""
+    found = undeclared_differences(_ran(_campaign(varies, {}, {}), {"a": a, "b": b}))
+    names = sorted(a)
+    expected = reason("warning.series_environments", series="line", varies=[varies], facts=names)
+    assert found == ((expected,) if named else ())
+
+
+def test_a_kernel_that_changed_between_passes_of_one_variant_is_a_warning() -> None:
+    """Same settings, same environment, another kernel in the last round: the answer carries it."""
+    base = _ran(_campaign("attention", {}, {}), {"a": {"attention_kernel_padded": "math"}})
+    moved = tuple(
+        replace(one, details=replace(one.details, facts={"attention_kernel_padded": "flash"}))
+        if (one.attempt.variant, one.attempt.round) == ("a", 5)
+        else one
+        for one in base.records
+    )
+    expected = reason("warning.variant_environments", variant="a", facts=["attention_kernel_padded"])
+    assert expected in decide(replace(base, records=moved)).warnings
+
+
+def test_another_kernel_outside_any_series_is_a_part_of_the_stack_that_differs() -> None:
+    """Variants compared as whole configurations: the answer lists the kernel, not the precision that was declared."""
+    base = _campaign("batch_size", {}, {})
+    alone = replace(base, manifest=manifest({"a": "rtx-4090", "b": "rtx-4090"}))
+    told = {
+        "a": {"attention_kernel_padded": "math", "dtype": "float32"},
+        "b": {"attention_kernel_padded": "flash", "dtype": "bfloat16"},
+    }
+    assert reason("warning.stacks_differ", facts=["attention_kernel_padded"]) in decide(_ran(alone, told)).warnings
+
+
+@pytest.mark.parametrize(("other", "named"), [("models/tickets", True), ("models/other", False)])
+def test_one_model_name_with_two_contents_is_told_outside_any_series(other: str, *, named: bool) -> None:
+    """The folder was changed between the passes of two variants: each ran with one content, and not with the same."""
+    base = _campaign("batch_size", {}, {"model.sha256": "m2"})
+    alone = manifest({"a": "rtx-4090", "b": "rtx-4090"})
+    a, b = alone.variants
+    variants = (a.model_copy(update={"model": "models/tickets"}), b.model_copy(update={"model": other}))
+    warnings = decide(replace(base, manifest=alone.model_copy(update={"variants": variants}))).warnings
+    assert (reason("warning.stacks_differ", facts=["model.sha256"]) in warnings) == named

@@ -19,13 +19,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+
+from comparisons import Row, compared
 
 from lab.model.manifest import CorpusSpec
 from lab.store.corpus import StoredCorpus, open_corpus
 from lab.store.files import sha256_file
 from lab.store.predictions import examine, stored
 
+SIZES = (100_000, 1_000_000, 10_000_000)
+RATIO_LIMIT, GROWTH_LIMIT = 1.5, 11.0  # of the bare query, from a million on; of a million to a hundred thousand
+FINGERPRINT_LIMIT = 2.0  # times what sha256sum takes: half its speed
 LABELS = ("billing", "bug", "login", "refund")
 SQL = Path(__file__).with_suffix(".sql")
 SPEC = CorpusSpec(id="c", path="corpus.jsonl", reference_column="label", labels=LABELS, groups=("length",))
@@ -93,6 +99,42 @@ def _clock(command: list[str]) -> float:
     return time.perf_counter() - begun
 
 
+def measured(size: int, rounds: int, *, scores: bool, shuffled: bool) -> dict[str, object]:
+    """What `measure` found, in a process of its own, so that its memory is of this size alone."""
+    start = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as name:
+        make(Path(name), size, scores=scores, shuffled=shuffled)
+        answer = start.SimpleQueue()
+        process = start.Process(target=measure, args=(Path(name), size, rounds, answer))
+        process.start()
+        process.join()
+        if process.exitcode:
+            sys.exit(f"{size}: the measuring process ended with {process.exitcode}")
+        return answer.get()
+
+
+def rows(*, quick: bool = False) -> list[Row]:
+    """The ratios as rows of the suite's table; the promises are for a million and for ten million."""
+    sizes = (10_000, 100_000) if quick else SIZES
+    given = []
+    seconds: dict[int, float] = {}
+    for size in sizes:
+        found = measured(size, 3 if size < SIZES[-1] else 1, scores=False, shuffled=False)
+        seconds[size] = found["judging"][0]
+        name, limit = f"judging {size:,}", RATIO_LIMIT if size >= SIZES[1] else None
+        given.append(compared(name, seconds[size], "a bare DuckDB query", found["bare"][0], limit))
+        if size == sizes[-1]:
+            memory = found["memory_gib"]
+            shown = f"{memory:.2f} GiB"
+            given.append(Row(f"{name}: most memory", shown, "2 GiB", memory / 2, 1.0 if size == SIZES[-1] else None))
+            both = (found["fingerprint"][0], "sha256sum", found["sha256sum"])
+            given.append(compared(f"fingerprint of {size:,} inputs", *both, FINGERPRINT_LIMIT))
+    for small, large in pairwise(sizes):
+        limit = GROWTH_LIMIT if (small, large) == SIZES[:2] else None
+        given.append(compared(f"judging {large:,}", seconds[large], f"judging {small:,}", seconds[small], limit))
+    return given
+
+
 def main() -> None:
     """Measure each size and print one block of lines for it."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -101,17 +143,8 @@ def main() -> None:
     parser.add_argument("--scores", action="store_true", help="predictions carry scores")
     parser.add_argument("--shuffled", action="store_true", help="predictions in another order than the corpus")
     asked = parser.parse_args()
-    start = multiprocessing.get_context("spawn")
     for size in asked.sizes:
-        with tempfile.TemporaryDirectory() as name:
-            make(Path(name), size, scores=asked.scores, shuffled=asked.shuffled)
-            answer = start.SimpleQueue()
-            process = start.Process(target=measure, args=(Path(name), size, asked.rounds, answer))
-            process.start()
-            process.join()
-            if process.exitcode:
-                sys.exit(f"{size}: the measuring process ended with {process.exitcode}")
-            found = answer.get()
+        found = measured(size, asked.rounds, scores=asked.scores, shuffled=asked.shuffled)
         said = {key: "{:.2f} s (processor {:.2f} s)".format(*found[key]) for key in ("corpus", "judging", "bare")}
         clock, processor = (found["judging"][place] / found["bare"][place] for place in (0, 1))
         print(f"{size:,} predictions, scores: {asked.scores}, shuffled: {asked.shuffled}")  # noqa: T201  (a bench prints)

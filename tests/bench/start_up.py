@@ -14,10 +14,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from comparisons import Row, compared, plain_table
+
 from lab.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
-RUNS = 20
+RUNS, QUICK_RUNS = 20, 3
+LIMIT = 1.5
 PRICE = ("--gpu", "rtx-4090", "--days", "7", "--lots", "2")
 BARE = f"""
 import typer
@@ -35,32 +38,40 @@ def seconds(command: list[str], folder: Path) -> float:
     return time.perf_counter() - begun
 
 
-def smallest(first: list[str], second: list[str], folder: Path) -> tuple[float, float]:
+def smallest(first: list[str], second: list[str], folder: Path, runs: int = RUNS) -> tuple[float, float]:
     """The smallest time of each, run in turn."""
-    times = [(seconds(first, folder), seconds(second, folder)) for _ in range(RUNS)]
+    times = [(seconds(first, folder), seconds(second, folder)) for _ in range(runs)]
     return min(one for one, _ in times), min(one for _, one in times)
 
 
-def main() -> None:
-    """Print the ratios."""
+def rows(*, quick: bool = False) -> list[Row]:
+    """The ratios as rows of the suite's table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copy(ROOT / "lab" / "calcul_forfaits.py", folder)
         shutil.copy(ROOT / "workbook" / "tarifs-forfaits.csv", folder)
+        help_of_typer = "a bare typer program's help"
         pairs = {
-            "calcul_forfaits.py / python -c pass": (
+            ("calcul_forfaits.py", "python -c pass", None): (
                 [sys.executable, "calcul_forfaits.py", *PRICE], [sys.executable, "-c", "pass"], folder,
             ),
-            "lab --help / a bare typer program's help": (
+            ("lab --help", help_of_typer, LIMIT): (
                 [sys.executable, "-m", "lab", "--help"], [sys.executable, "-c", BARE], ROOT,
             ),
-            "lab price / a bare typer program's help": (
+            ("lab price", help_of_typer, LIMIT): (
                 [sys.executable, "-m", "lab", "price", *PRICE], [sys.executable, "-c", BARE], ROOT,
             ),
         }  # fmt: skip
-        for title, (ours, bare, where) in pairs.items():
-            mine, least = smallest(ours, bare, where)
-            sys.stdout.write(f"{title}: {mine * 1000:.0f} ms / {least * 1000:.0f} ms = {mine / least:.2f}\n")
+        found = []
+        for (title, baseline, limit), (ours, bare, where) in pairs.items():
+            mine, least = smallest(ours, bare, where, QUICK_RUNS if quick else RUNS)
+            found.append(compared(f"start-up: {title}", mine, baseline, least, limit))
+        return found
+
+
+def main() -> None:
+    """Print the ratios."""
+    sys.stdout.write(plain_table(rows()))
 
 
 if __name__ == "__main__":

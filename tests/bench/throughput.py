@@ -23,10 +23,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import torch
+from comparisons import Row, compared
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast, pipeline
 
@@ -130,30 +132,65 @@ def timed(act: Callable[[], Labels | None]) -> tuple[float, Labels | None]:
     return time.process_time() - began, found
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of each way by round, the labels of every pass, the lengths of the texts, the arithmetic's seconds."""
+
+    rounds: list[dict[str, float]]
+    labels: list[Labels | None]
+    lengths: list[int]
+    least: float
+
+    @property
+    def same(self) -> bool:
+        """Whether every pass gave the same labels."""
+        return all(one == self.labels[0] for one in self.labels)
+
+
+def measured(wanted: int, precision: str) -> Measured:
+    """So many rounds, each way in turn, in one process and on one thread."""
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lengths = make(folder)
+        ways = {"pipeline, batch 8": by_pipeline(folder, precision, 8)}
+        ways["pipeline, default"] = by_pipeline(folder, precision, None)
+        ways |= {name: by_lab(folder, precision, settings) for name, settings in VARIANTS.items()}
+        least = limit(lengths, precision)
+        rounds, labels = [], []
+        for _ in range(wanted):
+            found = {name: timed(act) for name, act in ways.items()}
+            rounds.append({name: seconds for name, (seconds, _) in found.items()})
+            labels += [one for _, one in found.values()]
+    return Measured(rounds, labels, lengths, least)
+
+
+def rows(*, quick: bool = False) -> list[Row]:
+    """The ratios as rows of the suite's table."""
+    found = measured(1 if quick else 3, "fp32")
+    if not found.same:
+        raise AssertionError("not the same labels")
+    middle = {name: statistics.median(one[name] for one in found.rounds) for name in found.rounds[0]}
+    given = []
+    for base, wanted in WANTED.items():
+        row = compared(f"throughput: {OURS}, times as fast", middle[OURS], base, middle[base], wanted, least=True)
+        given.append(replace(row, ratio=statistics.median(one[base] / one[OURS] for one in found.rounds)))
+    return [*given, compared(f"throughput: {OURS}", middle[OURS], "arithmetic alone", found.least)]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the rounds, print the table, say whether it is fast enough."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--precision", choices=DTYPES, default="fp32")
     asked = parser.parse_args(argv)
-    torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        lengths = make(folder)
-        ways = {"pipeline, batch 8": by_pipeline(folder, asked.precision, 8)}
-        ways["pipeline, default"] = by_pipeline(folder, asked.precision, None)
-        ways |= {name: by_lab(folder, asked.precision, settings) for name, settings in VARIANTS.items()}
-        least = limit(lengths, asked.precision)
-        rounds, labels = [], []
-        for _ in range(asked.rounds):
-            found = {name: timed(act) for name, act in ways.items()}
-            rounds.append({name: seconds for name, (seconds, _) in found.items()})
-            labels += [one for _, one in found.values()]
-    same = all(one == labels[0] for one in labels)
-    rows = [(name, [one[name] for one in rounds]) for name in ways] + [("arithmetic alone", [least] * asked.rounds)]
+    whole = measured(asked.rounds, asked.precision)
+    rounds, labels, lengths, least, same = whole.rounds, whole.labels, whole.lengths, whole.least, whole.same
+    table = [(name, [one[name] for one in rounds]) for name in rounds[0]]
+    table.append(("arithmetic alone", [least] * asked.rounds))
     print(f"{len(lengths)} texts, {sum(lengths)} tokens, {asked.precision}, 1 thread, {asked.rounds} rounds")  # noqa: T201  (a bench prints)
     print(f"{'':28}{'CPU s':>8}{'x batch 8':>11}{'x default':>11}{'x limit':>9}")  # noqa: T201  (as above)
-    for name, seconds in rows:
+    for name, seconds in table:
         ratios = [
             statistics.median(one[base] / mine for one, mine in zip(rounds, seconds, strict=True)) for base in WANTED
         ]

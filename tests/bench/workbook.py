@@ -22,11 +22,13 @@ from python_calamine import CalamineWorkbook
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "store" / "workbook")]
 
-from workbook_sample import attempt, content, manifest, write  # noqa: E402  (found in the line above)
+from comparisons import Row, compared  # noqa: E402  (found in the line above)
+from workbook_sample import attempt, content, manifest, write  # noqa: E402  (as above)
 
 from lab.store.workbook import append_attempts, read_workbook  # noqa: E402  (as above)
 
 APPENDED_TO, READ = 5_000, 20_000
+APPEND_LIMIT, READ_LIMIT = 0.1, 2.0
 Timed = tuple[float, float]  # seconds on the clock, seconds of the processor
 
 
@@ -71,13 +73,16 @@ def shown(title: str, ours: Timed, theirs: Timed) -> str:
     return f"{title}: {clock}; processor {ours[1]:.3f} s / {theirs[1]:.3f} s = {ours[1] / theirs[1]:.3f}\n"
 
 
-def main() -> None:
-    """Print both ratios."""
+Pair = tuple[str, str, Timed, Timed]  # what, the baseline's name, our times, its times
+
+
+def measured(appended_to: int, read_rows: int, times: tuple[int, int]) -> list[Pair]:
+    """Appending and reading beside their baselines, each pair so many times in turn."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        path = made(folder / "campaign.xlsx", APPENDED_TO)
+        path = made(folder / "campaign.xlsx", appended_to)
         copy = Path(shutil.copy(path, folder / "other.xlsx"))
-        numbers = iter(range(APPENDED_TO + 1, APPENDED_TO + 100))
+        numbers = iter(range(appended_to + 1, appended_to + 100))
 
         def append() -> None:
             if append_attempts(path, [attempt("b1", next(numbers))], "en").fault:
@@ -87,21 +92,37 @@ def main() -> None:
             load_workbook(copy).save(copy)
 
         append()  # what is imported once
-        title = f"append one row to {APPENDED_TO} / openpyxl load and save"
-        sys.stdout.write(shown(title, *in_turn(append, load_and_save, 3)))
+        title = f"append one row to {appended_to:,}"
+        appending: Pair = (title, "openpyxl load and save", *in_turn(append, load_and_save, times[0]))
 
-        path = made(folder / "read.xlsx", READ)
+        path = made(folder / "read.xlsx", read_rows)
         declared = manifest()
 
         def read() -> None:
-            if len(read_workbook(path, declared).rows) != READ:
+            if len(read_workbook(path, declared).rows) != read_rows:
                 raise RuntimeError
 
         def calamine() -> None:
             CalamineWorkbook.from_path(path).get_sheet_by_name("raw-results").to_python()
 
-        title = f"read {READ} rows whole / python-calamine alone"
-        sys.stdout.write(shown(title, *in_turn(read, calamine, 7)))
+        title = f"read {read_rows:,} rows whole"
+        return [appending, (title, "python-calamine alone", *in_turn(read, calamine, times[1]))]
+
+
+def rows(*, quick: bool = False) -> list[Row]:
+    """The ratios as rows of the suite's table; the promises are for the full sizes."""
+    found = measured(500, 2_000, (2, 3)) if quick else measured(APPENDED_TO, READ, (3, 7))
+    limits = (None, None) if quick else (APPEND_LIMIT, READ_LIMIT)
+    return [
+        compared(f"workbook: {title}", ours[0], baseline, theirs[0], limit)
+        for (title, baseline, ours, theirs), limit in zip(found, limits, strict=True)
+    ]
+
+
+def main() -> None:
+    """Print both ratios."""
+    for title, baseline, ours, theirs in measured(APPENDED_TO, READ, (3, 7)):
+        sys.stdout.write(shown(f"{title} / {baseline}", ours, theirs))
 
 
 if __name__ == "__main__":

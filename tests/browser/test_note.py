@@ -52,8 +52,7 @@ def _open(browser: Browser, path: Path, **options: Any) -> tuple[Page, list[str]
     page.on("request", lambda request: requests.append(request.url))
     page.add_init_script(WATCH)
     page.goto(path.as_uri(), wait_until="load")
-    if page.locator(".chart").count():
-        page.wait_for_selector(".chart .main-svg", state="attached")
+    page.wait_for_selector(".chart:not([data-drawn])", state="detached")
     return page, requests
 
 

@@ -38,6 +38,7 @@ def test_what_is_absent_is_said(browser: Browser, tmp_path: Path, name: str) -> 
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto((tmp_path / "report/v1/en.html").as_uri(), wait_until="load")
+    page.wait_for_selector(".chart:not([data-drawn])", state="detached")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     shown = page.locator("main").inner_text()
     drawn = page.locator(".chart").evaluate_all("all => all.map(one => one.textContent).join(' ')")

@@ -60,6 +60,7 @@ def test_nothing_runs_and_nothing_is_requested(browser: Browser, report: Path, n
     page.on("request", lambda request: requests.append(request.url))
     page.add_init_script(WATCHED)
     page.goto((report / name).as_uri(), wait_until="load")
+    page.wait_for_selector(".chart:not([data-drawn])", state="detached")
     title = page.title()
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     page.evaluate("document.querySelectorAll('#attempts tbody a').forEach((one) => one.click())")
@@ -76,6 +77,7 @@ def test_what_was_written_is_there_to_read(browser: Browser, report: Path) -> No
     """Shown as text, in the table and in the author's words."""
     page = browser.new_page()
     page.goto((report / "v1/en.html").as_uri(), wait_until="load")
+    page.wait_for_selector(".chart:not([data-drawn])", state="detached")
     assert made.HOSTILE in (page.locator("#attempts tbody th a").first.text_content() or "")
     said = page.locator(".prose").first.inner_text()
     assert "<script>" in said

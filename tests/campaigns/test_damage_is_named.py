@@ -9,7 +9,7 @@ from pathlib import Path
 
 import costs_campaign
 import pytest
-from small_campaign import fill_protocol
+from campaign_folders import QUICK, SLOW, Plan, build, changed, name, right, rounds
 
 from lab.cli import main
 from lab.report.renderer import renderer
@@ -108,10 +108,11 @@ def test_judge_says_why_a_pass_is_unassessed_and_what_to_do(campaign: Path, said
     assert "Too few passes for an interval around the median" in text
 
 
-def test_judge_says_why_a_pass_is_rejected(campaign: Path, said: Callable[..., Said]) -> None:
-    """Which control decided, with its figures, of the first one of a variant; nothing of those that are accepted."""
-    assert "Rejected" not in said("judge", campaign)[1]
-    fill_protocol(campaign / "campaign.xlsx", {"threshold": 0.99})
-    _code, text = said("judge", campaign)
-    line = next(one for one in text.splitlines() if one.strip().startswith(f"Rejected {ATTEMPT}: "))
-    assert "0.99" in line
+def test_judge_says_why_a_pass_is_rejected(tmp_path: Path, said: Callable[..., Said]) -> None:
+    """What the control that decided found, of the first one of a variant; nothing of those that are accepted."""
+    passes = changed(rounds({"b1": SLOW, "b8": QUICK}), "b8", [2, 3], answers=lambda: right()[:-2])
+    folder = build(tmp_path / "made", Plan(passes))
+    _code, text = said("judge", folder)
+    (line,) = [one for one in text.splitlines() if one.strip().startswith("Rejected ")]
+    assert name(next(one for one in passes if (one.variant, one.round) == ("b8", 2))) in line
+    assert "038" in line

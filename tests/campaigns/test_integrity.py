@@ -70,9 +70,16 @@ def test_a_threshold_lowered_after_the_fact_is_named_by_every_command(
 ) -> None:
     """Old value and new, before it is amended."""
     fill_protocol(campaign / "campaign.xlsx", {"threshold": 0.5})
-    for command in ("check", "status", "judge", "report", "seal", "run", "verify", "bundle"):
-        out = ("--out", campaign.parent / "out.zip") if command == "bundle" else ()
-        _, text = said(command, campaign, *out)
+    elsewhere = shutil.copytree(campaign, campaign.parent / "elsewhere")
+    more = {
+        "bundle": ("--out", campaign.parent / "out.zip"),
+        "export": ("--out", campaign.parent / "tables"),
+        "merge": (elsewhere,),
+    }
+    for command in (
+        "check", "status", "judge", "report", "seal", "run", "verify", "bundle", "export", "sync", "merge",
+    ):  # fmt: skip
+        _, text = said(command, campaign, *more.get(command, ()))
         assert "protocol.threshold" in text, command
         assert "0.75" in text, command
         assert "0.5" in text, command

@@ -21,6 +21,7 @@ from lab.measure.progress import current
 from lab.measure.schedule import plan
 from lab.model.attempt import ended_by_itself, slot_key
 from lab.model.protocol import Protocol
+from lab.pipeline import status
 from lab.store.attempts import read_records
 from lab.store.manifest import read_manifest
 
@@ -66,6 +67,7 @@ def test_fifteen_rows_and_what_two_kills_add(tmp_path: Path, repository: Path) -
     runner.kill()
     runner.wait()
     _wait(lambda: not psutil.pid_exists(worker))
+    assert sum(one.interrupted for one in status(folder).variants) == 1  # told before the next run puts it on record
     assert main(["run", str(folder)]) == 0
 
     records = read_records(folder)

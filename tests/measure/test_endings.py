@@ -33,10 +33,13 @@ def test_a_failed_allocation_on_the_host_is_out_of_memory(tmp_path: Path) -> Non
     assert of_exception(torch.AcceleratorError("device lost", 700), tmp_path)[1].key == "ended.device_failed"
 
 
-def test_a_fault_of_ours_ends_an_attempt_by_its_slug(tmp_path: Path) -> None:
-    """An unreadable corpus in the middle of a pass is named as the readers name it."""
-    ended = of_exception(InvalidInputError(fault("corpus-input-unreadable", place="line 3")), tmp_path)
-    assert ended[1].values["error"] == "corpus-input-unreadable"
+def test_a_fault_of_ours_ends_an_attempt_in_its_own_words(tmp_path: Path) -> None:
+    """What cannot be read in the middle of a pass is said as the readers say it, without the machine's paths."""
+    found = fault("corpus-other-delimiter", file=f"{tmp_path}/out.csv", place="line 1", found=";", declared=",")
+    outcome, why = of_exception(InvalidInputError(found), tmp_path)
+    assert (outcome, why.key) == ("failed", "fault.corpus-other-delimiter")
+    assert why.values["file"] == "./out.csv"
+    assert "`;`" in messages("en").text(why.key, **why.values)
     assert of_exception(WorkloadError("model_missing", model="m"), tmp_path)[1] == reason(
         "ended.model_missing", model="m"
     )

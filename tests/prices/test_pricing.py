@@ -31,6 +31,7 @@ from lab.calcul_forfaits import (
     price_package,
     read_offers,
 )
+from lab.cli import main
 from lab.errors import InvalidInputError, UsageProblemError
 from lab.model.catalogue import PackageChoice, window_hours
 from lab.model.reason import Reason
@@ -153,6 +154,33 @@ def test_break_even_is_shown_in_a_listing_beside_the_package() -> None:
     assert listed[None]["break_even_hours"] is None
     assert "(0.69 USD) cost more beyond 159.42029 billed hours." in as_text(answer(found, "4090"), "en")
     assert "break_even_hours" not in as_json(answer(found, "4090", 7))
+
+
+@pytest.mark.parametrize(
+    ("option", "typed", "code"),
+    [
+        *(("--window", one, 0) for one in ("96", "0.000001", "999999999.5", "007")),
+        *(
+            ("--window", one, 2)
+            for one in ("1e400", "1e3", " 96", "+96", "1_0", "٣", "nan", "0", "1000000000", "1.0000001")
+        ),
+        *(("--lots", one, 0) for one in ("2", "999999")),
+        *(("--lots", one, 2) for one in ("0", "-1", "1000000", "1.5")),
+        *(("--accepted-results", one, 0) for one in ("0", "999999")),
+        *(("--accepted-results", one, 2) for one in ("-1", "1000000")),
+    ],
+)
+def test_the_command_and_the_script_read_the_same_numbers(
+    option: str, typed: str, code: int, shipped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A number that no rental has is refused by both, as wrong usage; what one takes, so does the other, alike."""
+    asked_for = ["--gpu", "rtx-4090", *(() if option == "--window" else ("--days", "7")), option, typed]
+    assert calcul_forfaits.main([*asked_for, "--catalogue", str(shipped), "--lang", "en"]) == code
+    script = capsys.readouterr()
+    assert main(["price", *asked_for, "--lang", "en"]) == code
+    command = capsys.readouterr()
+    assert command.out == script.out
+    assert (not command.err, not script.err) == (code == 0, code == 0)
 
 
 @pytest.mark.parametrize("bad", [(0, 1), (1, 0), (-1, 1)])

@@ -12,6 +12,7 @@ import pytest
 from site_links import Page, broken
 
 from lab.commands import COMMANDS
+from lab.errors import fault
 from lab.messages import LANGUAGES, messages
 from lab.model.attempt import COLUMNS
 from lab.model.manifest import CorpusSpec, Manifest, MetricSpec, RunPolicy, Series, Variant, WarmUp
@@ -22,6 +23,7 @@ from lab.report.site_errors import error_groups, exit_codes, slugs
 from lab.report.site_facts import site_facts
 from lab.report.site_pages import HOW_TO, METHOD
 from lab.report.site_prose import parse, plain_text, read_prose
+from lab.screen.answers import fault_data
 from lab.store.workbook.tables import TABLES
 
 PROSE = [f"method/{{}}/{name}.md" for name in METHOD] + [f"how-to/{{}}/{name}.md" for name in HOW_TO]
@@ -70,6 +72,24 @@ def test_every_page_has_the_same_page_in_the_other_languages(site: Path) -> None
             text = (site / language / name).read_text(encoding="utf-8")
             assert f'<html lang="{language}">' in text
         assert len([one for one in Page(path).links if one.endswith(f"fr/{name.as_posix()}")]) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_error_in_json_names_the_place_that_explains_it(site: Path, language: str) -> None:
+    """Under the site's folder, whichever host it stands on."""
+    path, _, anchor = str(fault_data(fault("campaign-missing", file="x"), messages(language))["page"]).partition("#")
+    assert f'id="{anchor}"' in (site / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_calculator_is_a_part_of_the_site(site: Path, language: str) -> None:
+    """Its page leads to every other part, and the search finds it."""
+    text = (site / "calculator" / f"{language}.html").read_text(encoding="utf-8")
+    for part in ("method/index", "how-to/index", "fields", "errors", "example", "downloads", "search"):
+        assert f'<a href="../{language}/{part}.html">' in text
+    assert f'<a href="{language}.html" aria-current="page">' in text
+    data = (site / language / "search.html").read_text(encoding="utf-8").partition('id="search-data">')[2]
+    assert f'"../calculator/{language}.html"' in data
 
 
 @pytest.mark.parametrize("pattern", [*PROSE, *SHORT])

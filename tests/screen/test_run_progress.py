@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -11,7 +12,7 @@ from rich.progress import Progress
 from lab.errors import fault
 from lab.measure.events import AttemptEnded, AttemptProgress, AttemptStarted, CoolingDown, Recovered, Standing
 from lab.measure.progress import PHASES
-from lab.messages import DASH, LANGUAGES, messages
+from lab.messages import LANGUAGES, messages
 from lab.model.attempt import Attempt, Details, Record, Slot
 from lab.model.reason import reason
 from lab.screen.progress import View, progress
@@ -44,7 +45,7 @@ def test_plain_lines_where_there_is_no_terminal(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_long_pass_says_a_line_a_minute_where_there_is_no_terminal(language: str) -> None:
-    """Inputs done, elapsed and remaining; a dash while nobody knows; and what is left once the pass has ended."""
+    """Inputs done, elapsed and remaining; a word while nobody knows; and what is left once the pass has ended."""
     stream = io.StringIO()
     with progress(messages(language), stream) as view:
         view.observe(AttemptStarted(STANDING))
@@ -56,7 +57,7 @@ def test_a_long_pass_says_a_line_a_minute_where_there_is_no_terminal(language: s
     assert len(lines) == 5
     assert [part in line for part, line in zip(("0:01:00", "0:02:00", "0:03:00"), lines, strict=False)] == [True] * 3
     assert "60" in lines[0]
-    assert DASH in lines[0]
+    assert messages(language).text("screen.run.left_unknown") in lines[0]
     assert "1:02:05" in lines[1]
     assert "0:01:01" in lines[3]
 
@@ -77,3 +78,11 @@ def test_a_moving_line_in_a_terminal(language: str) -> None:
         view.observe(AttemptEnded(STANDING, FAILED))
         assert [task.id for task in live.tasks] == [run.id]
     assert "SIGKILL" in stream.getvalue()
+
+
+def test_an_attempt_that_a_person_stopped_is_no_failure() -> None:
+    """What was cut off says nothing of the variant, so it is not counted among the failures so far."""
+    stream = io.StringIO()
+    with progress(messages("en"), stream) as view:
+        view.observe(AttemptEnded(replace(STANDING, failures={"interrupted": 3, "timed_out": 1}), FAILED, None))
+    assert "1 failed so far" in stream.getvalue()

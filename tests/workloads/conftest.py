@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,16 @@ from lab.workloads.base import Job
 
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "alpha", "beta", "gamma", "delta", "élan")
 TEXTS = tuple(" ".join(WORDS[4 + (number * step) % 5] for step in range(number % 9 + 1)) for number in range(23))
+
+
+@pytest.fixture(autouse=True)
+def own_settings() -> Iterator[None]:
+    """What a workload sets for its process stays in its test: here they share one."""
+    variables, threads = dict(os.environ), torch.get_num_threads()
+    yield
+    os.environ.clear()
+    os.environ.update(variables)
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

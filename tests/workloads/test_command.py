@@ -182,3 +182,14 @@ def test_bounded_output_keeps_both_ends_and_counts_the_rest(
     assert whole.endswith(rest)
     assert head + output.left_out + len(rest) == len(whole)
     assert len(rest) <= tail
+
+
+def test_the_threads_of_the_variant_reach_the_program(make_job: MakeJob) -> None:
+    """By the variables that libraries read, whatever the runner's own say, and as a place; both are on record."""
+    os.environ["OMP_NUM_THREADS"] = "7"
+    line = """printf '{"id": "000", "prediction": "%s %s %s"}' $OMP_NUM_THREADS $MKL_NUM_THREADS {threads}"""
+    job = _shell(make_job, f"{line} > {{predictions}}", threads=3)
+    work, _ = _run(job)
+    assert json.loads(job.predictions.read_text())["prediction"] == "3 3 3"
+    assert work.facts["threads_asked"] == "3"
+    assert "OMP_NUM_THREADS" in work.facts["threads_asked_by"]

@@ -157,3 +157,32 @@ def test_a_program_that_is_not_installed_is_a_fault_before_any_pass(tmp_path: Pa
     """The place in the manifest and the program's name."""
     (one,) = Command.check(Variant(id="v", workload="command", command=("no-such-program-here",)), tmp_path)
     assert (one.slug, one.place) == ("program-missing", "variants.v.command")
+
+
+def test_a_function_s_libraries_are_held_to_the_threads_of_the_variant(make_job: MakeJob) -> None:
+    """The variables stand before its module is imported, and torch is told when the module has imported it."""
+    source = (
+        "import os\nSAID = os.environ['OMP_NUM_THREADS']\nimport torch\n"
+        "def go(inputs):\n    for one, text in inputs:\n        yield one, f'{SAID} {torch.get_num_threads()}'\n"
+    )
+    job = make_job(workload="python", function="asks_threads:go", threads=2)
+    (job.folder / "asks_threads.py").write_text(source)
+    work, sink = PythonFunction(), Sink(lambda _: None)
+    work.prepare(job)
+    work.run_pass(sink)
+    assert set(sink.predictions) == {"2 2"}
+    assert work.facts["threads_asked"] == "2"
+
+
+def test_a_module_that_is_not_there_is_a_fault_before_any_pass(tmp_path: Path) -> None:
+    """Named with its place; one in the folder, in a package, or installed is none, and nothing is imported."""
+    (tmp_path / "mine.py").write_text("raise SystemExit\n")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "__init__.py").write_text("raise SystemExit\n")
+    found = {
+        function: PythonFunction.check(Variant(id="v", workload="python", function=function), tmp_path)
+        for function in ("mine:go", "parts.inner:go", "json:loads", "sys:exit", "absent:go", "absent.inner:go")
+    }
+    assert [function for function, faults in found.items() if faults] == ["absent:go", "absent.inner:go"]
+    (one,) = found["absent:go"]
+    assert (one.slug, one.place) == ("module-missing", "variants.v.function")

@@ -37,7 +37,6 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"devices": 2}, ("setting-unsupported", "devices")),
         ({"padding": "token-budget"}, ("token-budget-missing", "token_budget")),
         ({"compile": True}, ("compile-mode-unknown", "compile")),
         ({"compile": "fastest"}, ("compile-mode-unknown", "compile")),
