@@ -131,7 +131,8 @@ def rows(*, quick: bool = False) -> list[Row]:
             given.append(compared(f"fingerprint of {size:,} inputs", *both, FINGERPRINT_LIMIT))
     for small, large in pairwise(sizes):
         limit = GROWTH_LIMIT if (small, large) == SIZES[:2] else None
-        given.append(compared(f"judging {large:,}", seconds[large], f"judging {small:,}", seconds[small], limit))
+        beside = (f"judging {small:,}", seconds[small])
+        given.append(compared(f"judging {large:,}: growth", seconds[large], *beside, limit))
     return given
 
 
