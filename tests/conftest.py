@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,19 @@ def soffice() -> str:
     found = shutil.which("soffice")
     assert found, "LibreOffice is not installed: tests/run installs it"
     return found
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Run a command: its exit code, and all it printed."""
+
+    def run(*argv: object) -> tuple[int, str]:
+        from lab.cli import main
+
+        capsys.readouterr()
+        code = main([str(one) for one in argv])
+        found = capsys.readouterr()
+        assert "Unexpected" not in found.err
+        return code, found.out + found.err
+
+    return run

@@ -29,7 +29,8 @@ PROTOCOL: Mapping[str, object] = {
     "planned_deliverables": "tickets de 2026",
 }
 
-MANIFEST = """\
+# How every manifest over these tickets begins; more keys of the corpus may follow.
+CORPUS = """\
 schema = 1
 name = "tickets"
 language = "fr"
@@ -41,7 +42,11 @@ id_column = "n°"
 text_column = "texte"
 reference_column = "rubrique"
 labels = ["facturation", "panne"]
+"""
 
+MANIFEST = (
+    CORPUS
+    + """
 [run]
 warm_up = { passes = 1, inputs = 4 }
 timeout_s = 120
@@ -67,6 +72,7 @@ id = "absent"
 model = "models/nowhere"
 batch_size = 4
 """
+)
 
 
 def rows(count: int = 24) -> list[tuple[str, str, str]]:

@@ -1,25 +1,25 @@
-"""What the tests of whole campaigns share: a command, and all it printed."""
+"""What the tests of whole campaigns share: one with its report, and a copy of it to be changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from pathlib import Path
 
+import costs_campaign
 import pytest
 
 from lab.cli import main
 
-Said = tuple[int, str]
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign with its report."""
+    folder = costs_campaign.build(tmp_path_factory.mktemp("campaigns") / "reported")
+    assert main(["report", str(folder)]) == 0
+    return folder
 
 
 @pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    """Run a command: its exit code, and all it printed."""
-
-    def run(*argv: object) -> Said:
-        capsys.readouterr()
-        code = main([str(one) for one in argv])
-        found = capsys.readouterr()
-        assert "Unexpected" not in found.err
-        return code, found.out + found.err
-
-    return run
+def campaign(reported: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    return shutil.copytree(reported, tmp_path / "campaign")

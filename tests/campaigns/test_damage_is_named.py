@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import costs_campaign
-import pytest
 from campaign_folders import QUICK, SLOW, Plan, build, changed, name, right, rounds
 
-from lab.cli import main
 from lab.report.renderer import renderer
 from lab.store.files import sha256_file
 
 ATTEMPT = costs_campaign.name("package", 0)
 Said = tuple[int, str]
-
-
-@pytest.fixture(scope="module")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A campaign with its report."""
-    folder = costs_campaign.build(tmp_path_factory.mktemp("campaigns") / "reported")
-    assert main(["report", str(folder)]) == 0
-    return folder
-
-
-@pytest.fixture
-def campaign(reported: Path, tmp_path: Path) -> Path:
-    """A copy of it, to be changed."""
-    return shutil.copytree(reported, tmp_path / "campaign")
 
 
 def test_one_damaged_record_lets_the_rest_be_listed_and_nothing_be_decided(

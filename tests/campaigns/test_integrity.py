@@ -18,7 +18,6 @@ import pytest
 from openpyxl import load_workbook
 from small_campaign import fill_protocol
 
-from lab.cli import main
 from lab.messages import LANGUAGES
 from lab.model.protocol import Protocol
 from lab.report.renderer import renderer
@@ -30,20 +29,6 @@ from lab.store.workbook import WorkbookContent, write_workbook
 ATTEMPT = costs_campaign.name("package", 0)
 PREDICTIONS = f"attempts/{ATTEMPT}/predictions.jsonl"
 Said = tuple[int, str]
-
-
-@pytest.fixture(scope="module")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A campaign with its report."""
-    folder = costs_campaign.build(tmp_path_factory.mktemp("campaigns") / "reported")
-    assert main(["report", str(folder)]) == 0
-    return folder
-
-
-@pytest.fixture
-def campaign(reported: Path, tmp_path: Path) -> Path:
-    """A copy of it, to be changed."""
-    return shutil.copytree(reported, tmp_path / "campaign")
 
 
 def replaced(path: Path, old: str, new: str) -> None:

@@ -14,19 +14,9 @@ from lab.store.attempts import read_records
 from lab.store.campaign import read_campaign
 
 Said = tuple[int, str]
-MANIFEST = """\
-schema = 1
-name = "tickets"
-language = "fr"
-
-[[corpora]]
-id = "tickets-2026"
-path = "tickets.csv"
-id_column = "n°"
-text_column = "texte"
-reference_column = "rubrique"
-labels = ["facturation", "panne"]
-
+MANIFEST = (
+    small_campaign.CORPUS
+    + """
 [run]
 timeout_s = 60
 
@@ -43,6 +33,7 @@ command = ["./on-here", "{corpus}", "{predictions}"]
 id = "there"
 command = ["./on-there", "{corpus}", "{predictions}"]
 """
+)
 # What a host's own program may be: the right label for what each ticket says, as csv.
 PROGRAM = """\
 #!/bin/sh

@@ -24,19 +24,9 @@ from lab.measure.lock import is_running
 from lab.measure.progress import current
 from lab.store.attempts import read_records
 
-MANIFEST = """\
-schema = 1
-name = "tickets"
-language = "fr"
-
-[[corpora]]
-id = "tickets-2026"
-path = "tickets.csv"
-id_column = "n°"
-text_column = "texte"
-reference_column = "rubrique"
-labels = ["facturation", "panne"]
-
+MANIFEST = (
+    small_campaign.CORPUS
+    + """
 [run]
 warm_up = { passes = 0, inputs = 0 }
 timeout_s = 60
@@ -54,6 +44,7 @@ batch_size = 1
 id = "b4"
 batch_size = 4
 """
+)
 WORK = """\
 import os, time
 def go(inputs):

@@ -18,24 +18,16 @@ from lab.report.site_example import read_example
 from lab.report.view_first import answer
 from lab.report.words import Words
 
-MANIFEST = """\
-schema = 1
-name = "tickets"
-language = "fr"
-
-[[corpora]]
-id = "tickets-2026"
-path = "tickets.csv"
-id_column = "n°"
-text_column = "texte"
-reference_column = "rubrique"
-
+MANIFEST = (
+    small_campaign.CORPUS
+    + """
 [[variants]]
 id = "rules"
 gpu = "rtx-4090"
 workload = "python"
 function = "rules:sort"
 """
+)
 RULES = """\
 WORDS = ("fact", "mont", "remb", "paie", "prix", "calc")
 
