@@ -67,7 +67,7 @@ def _kill(folder: Path, runner: int, victim: str) -> str | None:
 def test_random_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
     """Every attempt that was started has its row, every slot ended by itself once, in the order of the plan."""
     names = [f"v{number}" for number in range(5)]
-    rounds = 2 + POINTS // 8
+    rounds = 2 + POINTS // 4
     fast_campaign.write(
         tmp_path,
         [variant(name) for name in names],
@@ -82,7 +82,7 @@ def test_random_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
     seen: set[str] = set()
     runner = _run_in_a_fork(tmp_path)
     while sum(killed.values()) < POINTS:
-        time.sleep(draw.uniform(0, 0.8))
+        time.sleep(draw.uniform(0, 0.6))
         one = _kill(tmp_path, runner, draw.choice(VICTIMS))
         killed.update([one] if one else [])
         seen |= {path.name for path in (tmp_path / "attempts").glob("[!.]*")}

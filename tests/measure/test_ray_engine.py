@@ -190,8 +190,11 @@ def test_a_killed_worker_is_a_failed_attempt_and_a_stopped_run_an_interrupted_on
             return
         acted.add(event.standing.slot.round)
         if event.standing.slot.round == 1:
-            measuring = [one for one in psutil.process_iter() if "ray::measure" in one.name() + " ".join(one.cmdline())]
-            (worker,) = (one for one in measuring if one.environ().get("TMPDIR") == os.environ["TMPDIR"])
+            # By what was read of each at once: other processes come and go meanwhile.
+            every = psutil.process_iter(["name", "cmdline", "environ"])
+            measuring = [one for one in every if "ray::measure" in f"{one.info['name']} {one.info['cmdline']}"]
+            ours = os.environ["TMPDIR"]
+            (worker,) = (one for one in measuring if (one.info["environ"] or {}).get("TMPDIR") == ours)
             worker.kill()
         else:
             os.kill(os.getpid(), signal.SIGINT)

@@ -21,8 +21,8 @@ from lab.store.files import inside, read_json
 from lab.store.manifest import read_manifest
 
 FAMILIES = (
-    "attempt", "campaign", "corpus", "disk", "environment", "file", "manifest", "no", "path", "predictions", "resource",
-    "seal", "system", "tuning", "workbook",
+    "attempt", "campaign", "corpus", "disk", "environment", "file", "manifest", "metric", "no", "path", "predictions",
+    "protocol", "resource", "seal", "system", "tuning", "workbook",
 )  # fmt: skip
 SLUG = re.compile(rf"(?:{'|'.join(FAMILIES)})(?:-[a-z0-9]+)+")
 
