@@ -96,16 +96,16 @@ class Messages:
 
     def fault(self, fault: Fault) -> str:
         """File, place, what was found and what to do, as one or two lines."""
-        place = self._placed(fault.place or "")
+        place = self.placed(fault.place or "")
         where = ", ".join(part for part in (fault.file, place) if part)
-        other = {name: self._placed(str(fault.values[name])) for name in _PLACES if name in fault.values}
+        other = {name: self.placed(str(fault.values[name])) for name in _PLACES if name in fault.values}
         values = {**fault.values, **other, "file": fault.file or "", "place": place}
         found = self.text(f"fault.{fault.slug}", **values)
         do = self.text(f"fault.{fault.slug}.do", **values)
         said = self.text("place.fault", where=where, found=found) if where else found
         return f"{said}\n  {do}"
 
-    def _placed(self, place: str) -> str:
+    def placed(self, place: str) -> str:
         """A place is data and says `line 12`, perhaps after its file: the one word of it that is English."""
         return re.sub(r"(^|, )line (\d+)", lambda found: found[1] + self.text("place.line", number=found[2]), place)
 

@@ -60,7 +60,7 @@ def _row(record: Record, words: Messages) -> str:
     populations = [f"{held.name} ({words.number(held.count)})" for held in record.details.populations]
     shown = words.text(
         "screen.imported.row",
-        place=record.details.provenance.place if record.details.provenance else DASH,
+        place=words.placed(record.details.provenance.place) if record.details.provenance else DASH,
         variant=one.variant,
         round=str(one.round),
         outcome=words.text(f"outcome.{one.outcome}"),
