@@ -174,9 +174,9 @@ class RayAttempts:
         self._begun += 1
         standing = Standing(slot, known.attempt_id, self._begun, self._total, dict(self._failures))
         self._host.observe(AttemptStarted(standing))
-        told = ray_node.Told(self._campaign, self._planned, slot, moment, token, facts)
+        asked = ray_node.PassOrder(self._campaign, self._planned, slot, moment, token, facts)
         task = self._task(ray_node.measure, node.id, variant)
-        reference = task.remote(self._place(node.id), told, self._board)
+        reference = task.remote(self._place(node.id), asked, self._board)
         self._running[reference] = _Running(slot, node, record, time.perf_counter(), standing)
         return True
 

@@ -35,7 +35,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Told:
+class PassOrder:
     """What a node must know of one pass: the slot, when it began and its token, which together name the attempt."""
 
     campaign: Campaign
@@ -96,17 +96,17 @@ def faults(name: str, campaign: Campaign, variant: str) -> list[Plain]:
     return [(one.slug, one.file, one.place, dict(one.values)) for one in found]
 
 
-def measure(name: str, told: Told, board: Any) -> Returned:  # noqa: ANN401  (an actor's handle)
+def measure(name: str, asked: PassOrder, board: Any) -> Returned:  # noqa: ANN401  (an actor's handle)
     """Run one pass as a run on this machine does, and give back the whole attempt; a failed one comes back too."""
     root = place(name)
     records: list[Record] = []
     with Interrupts() as interrupts:
         host = Host(
-            _teller(board), lambda: told.moment, interrupts, "forkserver", token=lambda: told.token, facts=told.facts
+            _teller(board), lambda: asked.moment, interrupts, "forkserver", token=lambda: asked.token, facts=asked.facts
         )
         try:
-            with Attempts(root, told.campaign, host, told.planned) as attempts:
-                attempts.all((told.slot,), (), records.append)
+            with Attempts(root, asked.campaign, host, asked.planned) as attempts:
+                attempts.all((asked.slot,), (), records.append)
         except (KeyboardInterrupt, LabError):
             if not records:
                 raise

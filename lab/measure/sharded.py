@@ -65,7 +65,6 @@ class Sharded(Told):
         self.parts: dict[str, Part] = {}
         self._places = places
         self._processes: list[_Process] = []
-        self._shares: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def check(cls, variant: Variant, folder: Path) -> tuple[Fault, ...]:  # noqa: ARG003  (the workloads' one signature)

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from openpyxl import load_workbook
 
 from lab.cli import main
+from lab.measure.progress import current
+from lab.measure.schedule import plan
+from lab.model.attempt import ended_by_itself, slot_key
+from lab.model.protocol import Protocol
+from lab.pipeline import status
+from lab.store.attempts import read_records
 from lab.store.manifest import read_manifest
+
+MEASURED = ("attempts", "environments", "report", "seal.json", "campaign*.xlsx", ".*")
 
 
 def lab(*argv: str) -> subprocess.CompletedProcess[str]:
@@ -39,18 +52,22 @@ def decision(folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_fifteen_passes_in_rotated_order(demo: tuple[Path, dict[str, Any]]) -> None:
-    """Batches 1, 4 and 8, five passes each; every one is a row."""
-    sheet = load_workbook(demo[0] / "campaign.xlsx", read_only=True)["raw-results"]
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """The rows of `raw-results`."""
+    sheet = load_workbook(folder / "campaign.xlsx", read_only=True)["raw-results"]
     lines = [line for line in sheet.iter_rows(values_only=True) if line[0]]
     start = next(number for number, line in enumerate(lines) if line[0] == "attempt_id")
-    names = lines[start]
-    rows = [dict(zip(names, line, strict=True)) for line in lines[start + 1 :]]
-    order = [row["variant"] for row in rows if row["outcome"] != "interrupted"]
+    return [dict(zip(map(str, lines[start]), line, strict=True)) for line in lines[start + 1 :]]
+
+
+def test_fifteen_passes_in_rotated_order(demo: tuple[Path, dict[str, Any]]) -> None:
+    """Batches 1, 4 and 8, five passes each; every one is a row."""
+    found = rows(demo[0])
+    order = [row["variant"] for row in found]
     assert [order[start : start + 3] for start in range(0, 15, 3)] == [
         ["b1", "b4", "b8"], ["b4", "b8", "b1"], ["b8", "b1", "b4"], ["b1", "b4", "b8"], ["b4", "b8", "b1"],
     ]  # fmt: skip
-    assert {row["expected_ids"] for row in rows} == {1000}
+    assert {row["expected_ids"] for row in found} == {1000}
 
 
 def test_the_decision_rests_on_its_facts(demo: tuple[Path, dict[str, Any]]) -> None:
@@ -99,6 +116,51 @@ def test_the_demo_is_an_ordinary_campaign(demo: tuple[Path, dict[str, Any]]) -> 
     assert read_manifest(demo[0] / "manifest.toml").language == "fr"
     for command in ("check", "run", "judge", "report", "status"):
         assert main([command, str(demo[0])]) == 0
+
+
+def test_two_kills_lose_nothing_and_repeat_nothing(demo: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    """Worker and runner killed on the way: a row for each attempt that was started, and the plan's own schedule."""
+    folder = tmp_path / "demo"
+    shutil.copytree(demo[0], folder, ignore=shutil.ignore_patterns(*MEASURED))
+    moments = random.Random(20261130)  # noqa: S311  (moments of a test, no secret)
+    with subprocess.Popen(
+        [sys.executable, "-m", "lab", "demo", str(folder), "--lang", "fr"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as runner:
+        worker = in_pass(folder, 4, runner)
+        time.sleep(moments.uniform(0, 0.5))
+        os.kill(worker, signal.SIGKILL)
+        worker = in_pass(folder, 9, runner)
+        time.sleep(moments.uniform(0, 0.5))
+        runner.kill()
+    gone = time.monotonic() + 20
+    while psutil.pid_exists(worker):
+        assert time.monotonic() < gone, "the worker outlived its runner"
+        time.sleep(0.01)
+    assert sum(one.interrupted for one in status(folder).variants) == 1  # told before the next run puts it on record
+    again = lab("demo", str(folder), "--json")
+    assert again.returncode == 0, again.stderr
+
+    records = read_records(folder)
+    outcomes = [one.attempt.outcome for one in records]
+    assert (outcomes.count("completed"), outcomes.count("failed"), outcomes.count("interrupted")) == (14, 1, 1)
+    assert (outcomes[3], outcomes[8]) == ("failed", "interrupted")
+    slots = plan(read_manifest(folder / "manifest.toml"), Protocol(repetitions=5))
+    assert [slot_key(one.attempt) for one in records if ended_by_itself(one.attempt)] == [
+        slot_key(one) for one in slots
+    ]
+    assert [row["attempt_id"] for row in rows(folder)] == [one.attempt.attempt_id for one in records]
+
+
+def in_pass(folder: Path, number: int, runner: subprocess.Popen[bytes]) -> int:
+    """Wait for the attempt of that number to have a worker; the worker's process id."""
+    while runner.poll() is None:
+        found = current(folder)
+        if found and found.progress and len(read_records(folder)) == number:
+            return found.progress.pid
+        time.sleep(0.01)
+    raise AssertionError("the run ended before that pass")
 
 
 def test_another_campaign_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

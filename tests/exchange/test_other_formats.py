@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from campaign_folders import QUICK, SLOW, Plan, build, name, rounds
 from openpyxl.workbook import Workbook
-from workbook_sample import converted, edited, parts
+from workbook_sample import converted, edited, open_package, parts
 
 from lab.checks import check, term_faults
 from lab.exchange.merge import merge
@@ -23,7 +23,6 @@ from lab.store.attempts import read_records
 from lab.store.bundle import write_bundle
 from lab.store.manifest import read_manifest
 from lab.store.workbook import append_attempts, campaign_workbook, read_workbook, write_workbook
-from lab.store.workbook.package import open_package
 from lab.store.workbook.zip_copy import _layout
 
 Said = tuple[int, str]

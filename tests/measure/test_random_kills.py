@@ -1,6 +1,6 @@
 """SIGKILL of worker, launcher or runner at random moments, again and again: nothing lost, nothing repeated.
 
-Eight moments by default, which is what the suite can afford; `LAB_KILL_POINTS=100` runs as many as you like.
+A hundred moments, or as many as `LAB_KILL_POINTS` says.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lab.measure.schedule import plan, remaining
 from lab.model.attempt import ended_by_itself, slot_key
 from lab.store.attempts import read_records
 
-POINTS = int(os.environ.get("LAB_KILL_POINTS", "8"))
+POINTS = int(os.environ.get("LAB_KILL_POINTS", "100"))
 VICTIMS = ("worker", "worker", "runner", "runner", "launcher")
 
 
@@ -67,7 +67,7 @@ def _kill(folder: Path, runner: int, victim: str) -> str | None:
 def test_random_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
     """Every attempt that was started has its row, every slot ended by itself once, in the order of the plan."""
     names = [f"v{number}" for number in range(5)]
-    rounds = 2 + POINTS // 4
+    rounds = 2 + POINTS // 2  # more than the kills can end
     fast_campaign.write(
         tmp_path,
         [variant(name) for name in names],
@@ -94,7 +94,7 @@ def test_random_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
             break
     else:
         assert os.waitstatus_to_exitcode(os.waitpid(runner, 0)[1]) == 0
-    assert sum(killed.values()) >= min(POINTS, 5), killed
+    assert sum(killed.values()) >= POINTS, killed
 
     records = read_records(tmp_path)
     assert {one.attempt.attempt_id for one in records} >= seen  # whatever was once started is on record

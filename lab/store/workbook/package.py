@@ -102,20 +102,6 @@ def file_bytes(path: Path, shown: str) -> bytes:
         return path.read_bytes()
 
 
-def open_package(path: Path, shown: str | None = None) -> Package:
-    """Open a workbook file of the Office Open XML kind.
-
-    Args:
-        path: the file.
-        shown: its name for faults; default: the file's name.
-
-    Raises:
-        InvalidInputError: as `file_bytes` and `package_of`; slugs `workbook-…`.
-    """
-    name = path.name if shown is None else shown
-    return package_of(file_bytes(path, name), name)
-
-
 def package_of(data: bytes, shown: str) -> Package:
     """The package of a file's bytes.
 

@@ -6,10 +6,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from workbook_sample import content, faults, manifest, parts, rezipped, write
+from workbook_sample import content, faults, manifest, open_package, parts, rezipped, write
 
 from lab.store.workbook import read_workbook
-from lab.store.workbook.package import open_package
 
 
 @pytest.fixture

@@ -9,12 +9,11 @@ from foreign_workbooks import renamed, reordered, rewritten
 from openpyxl.chart import BarChart, Reference
 from openpyxl.workbook import Workbook
 from openpyxl.worksheet.filters import AutoFilter, FilterColumn, Filters
-from workbook_sample import attempt, attempts, converted, edited, manifest, parts, said, write
+from workbook_sample import attempt, attempts, converted, edited, manifest, open_package, parts, said, write
 
 from lab.model.attempt import Attempt
 from lab.store.workbook import append_attempts, read_workbook
 from lab.store.workbook.book import open_book
-from lab.store.workbook.package import open_package
 
 RESULTS_NOW = "Résultats bruts"
 TYPED = Attempt(

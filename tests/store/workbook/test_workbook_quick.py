@@ -8,12 +8,11 @@ from pathlib import Path
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from workbook_sample import manifest, parts, rezipped, write
+from workbook_sample import manifest, open_package, parts, rezipped, write
 
 from lab.errors import InvalidInputError
 from lab.store.workbook import grid
 from lab.store.workbook.book import open_book
-from lab.store.workbook.package import open_package
 from lab.store.workbook.read_tables import TableReader
 from lab.store.workbook.read_values import Setting
 from lab.store.workbook.sheet import Sheet

@@ -13,11 +13,10 @@ from openpyxl.chart import BarChart, Reference
 from openpyxl.drawing.image import Image
 from openpyxl.workbook import Workbook
 from PIL import Image as Picture
-from workbook_sample import attempt, attempts, content, edited, manifest, parts, rezipped, write
+from workbook_sample import attempt, attempts, content, edited, manifest, open_package, parts, rezipped, write
 
 from lab.model.catalogue import Deliverable
 from lab.store.workbook import append_attempts, append_deliverables, read_workbook
-from lab.store.workbook.package import open_package
 from lab.store.workbook.zip_copy import NotPlainError, replaced
 
 NEW = attempt("b4", 2, notes="+1+1")

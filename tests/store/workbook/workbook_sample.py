@@ -25,6 +25,7 @@ from lab.model.manifest import Manifest
 from lab.model.protocol import ExclusionRule, Protocol, SubgroupThreshold
 from lab.store.workbook import WorkbookContent, empty_content, read_workbook, write_workbook
 from lab.store.workbook.generate import frame_of, workbook_bytes
+from lab.store.workbook.package import Package, file_bytes, package_of
 
 PARIS = ZoneInfo("Europe/Paris")
 HEADER = 4
@@ -205,3 +206,8 @@ def faults(path: Path, language: str = "en") -> dict[str, Fault]:
     except InvalidInputError as error:
         return {one.slug: one for one in said(error.faults)}
     return {}
+
+
+def open_package(path: Path) -> Package:
+    """A workbook file as the reader opens it."""
+    return package_of(file_bytes(path, path.name), path.name)
