@@ -44,15 +44,12 @@ tail -n +2 "$1" | tr -d '\\r' | while IFS=, read -r id rest; do echo "$id,${rest
 
 @pytest.fixture
 def home(tmp_path: Path, said: Callable[..., Said]) -> Path:
-    """The campaign where it is decided: filled in, both programs beside it, sealed, nothing measured."""
+    """The campaign where it is decided: filled in and sealed, where neither program is and nothing can be measured."""
     folder = tmp_path / "home"
     assert said("init", folder, "--lang", "fr", "--name", "tickets")[0] == 0
     (folder / "manifest.toml").write_text(MANIFEST, encoding="utf-8")
     small_campaign.write_corpus(folder, small_campaign.rows())
     small_campaign.fill_protocol(folder / "campaign.xlsx", {**small_campaign.PROTOCOL, "reference_variant": "here"})
-    for name in ("on-here", "on-there"):
-        (folder / name).write_text(PROGRAM)
-        (folder / name).chmod(0o755)
     code, text = said("seal", folder)
     assert code == 0, text
     return folder
@@ -64,7 +61,8 @@ def test_each_host_runs_its_own_variants_and_the_merged_campaign_is_decided(
     """Neither host can run the other's variant; home, which measured nothing, has all four attempts and the report."""
     for own, other in (("here", "there"), ("there", "here")):
         host = shutil.copytree(home, tmp_path / f"host-{own}")
-        (host / f"on-{other}").unlink()
+        (host / f"on-{own}").write_text(PROGRAM)
+        (host / f"on-{own}").chmod(0o755)
         code, text = said("run", host)
         assert code == 3  # not all of it can be measured here, and nothing is
         assert f"on-{other}" in text
