@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ def check(folder: Path) -> Checked:
     """Read a campaign whole and list what is wrong with it."""
     from lab.measure.runner import setting_faults
     from lab.store.campaign import read_campaign
+    from lab.store.findings import changed_latencies
     from lab.store.memory_need import memory_warnings
 
     damaged: dict[str, Fault] = {}
@@ -55,9 +56,11 @@ def check(folder: Path) -> Checked:
         *seal_faults(campaign),
         *seal_dates(campaign),
         *evidence_faults(campaign),
+        *changed_latencies(folder, campaign.records),
         *(one for one in campaign.notices if one.slug != _OWN_LANGUAGE),
     )
-    foreseen = (*_languages(campaign), *_absent_models(campaign, folder), *memory_warnings(campaign, folder))
+    absent = (*_absent_models(campaign, folder), *_absent_devices(campaign))
+    foreseen = (*_languages(campaign), *absent, *memory_warnings(campaign, folder))
     return Checked(campaign, faults, (*foreseen, *_warnings(campaign)))
 
 
@@ -87,14 +90,14 @@ def term_faults(campaign: Campaign, folder: Path | None = None) -> tuple[Fault, 
     book = WORKBOOK if folder is None else campaign_workbook(folder).name
 
     found = [
-        fault("protocol-field-missing", file=WORKBOOK, place=_cell(campaign, spec.name), field=spec.name)
+        fault("protocol-field-missing", file=WORKBOOK, place=campaign.cell_of(spec.name), field=spec.name)
         for spec in missing_fields(campaign.protocol)
     ]
     for one in campaign.protocol.subgroup_thresholds:
         known = sorted({value for corpus in campaign.corpora.values() for value in corpus.groups.get(one.group, {})})
         if one.value not in known:
             facts = {"group": one.group, "found": one.value, "known": known}
-            place = _cell(campaign, "subgroup_thresholds")
+            place = campaign.cell_of("subgroup_thresholds")
             found.append(fault("protocol-subgroup-value", file=WORKBOOK, place=place, **facts))
     found += not_computable(campaign, folder)
     return tuple(replace(one, file=book) if one.file == WORKBOOK else one for one in found)
@@ -123,6 +126,7 @@ def seal_dates(campaign: Campaign) -> tuple[Fault, ...]:
         if stated and own and own != stated:
             kept.setdefault((own, stated), []).append(record.attempt.attempt_id)
     return tuple(
+        # As they are written: in words, to the minute, two dates of one minute would read alike.
         fault("seal-dated-otherwise", file="seal.json", place="sealed_at", kept=own, found=stated, attempts=attempts)
         for (own, stated), attempts in sorted(kept.items())
     )
@@ -185,5 +189,14 @@ def _absent_models(campaign: Campaign, folder: Path) -> tuple[Reason, ...]:
     return tuple(found)
 
 
-def _cell(campaign: Campaign, field: str) -> str:
-    return campaign.protocol_cells.get(field, "protocol")
+def _absent_devices(campaign: Campaign) -> Iterator[Reason]:
+    """Variants with passes left whose device this machine lacks; another host may have it."""
+    from lab.measure.absent_devices import absent_devices
+    from lab.measure.schedule import plan, remaining
+
+    left = None
+    if campaign.protocol.repetitions is not None:
+        slots = plan(campaign.manifest, campaign.protocol)
+        left = {slot.variant for slot in remaining(slots, campaign.records)}
+    for variant, devices in absent_devices(campaign.manifest, left).items():
+        yield reason("check.device_absent", variant=variant, devices=list(devices))

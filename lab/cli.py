@@ -66,8 +66,10 @@ def _words(argv: Sequence[str]) -> Messages:
     """The reader's language: `--lang`, else the campaign's, else the system's, else English."""
     if asked := _asked_language(argv):
         return messages(asked)
-    folders = [Path(word) for word in argv[1:] if not word.startswith("-")] or [HERE]
-    return messages(pipeline.campaign_language(folders[0]) or _system_language())
+    # The value of an option, such as `--out FOLDER`, may stand before the campaign, or in its place.
+    folders = [*(Path(word) for word in argv[1:] if not word.startswith("-")), HERE]
+    stated = next(filter(None, map(pipeline.campaign_language, folders)), None)
+    return messages(stated or _system_language())
 
 
 def _check_language(argv: Sequence[str]) -> None:

@@ -31,7 +31,7 @@ TEXTS = {
     "failed": "The exercise ended with an error: {error}.",
     "no_model": "No size can be read in {folder}: config.json is missing, or names its sizes in another way.",
     "no_weights": "No weights can be counted in {folder}: safetensors files are missing or cannot be read.",
-    "load": "Computed for: {precision}, attention {attention}, {batch} inputs of {length} tokens, {new} new tokens",
+    "load": "For: {precision}, attention {attention}, batch {batch}, inputs of {length} tokens, new tokens: {new}",
     "weights": "Weights",
     "activations": "Activations, the largest at one moment",
     "cache": "Keys and values kept (KV cache)",

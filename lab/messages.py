@@ -7,6 +7,7 @@ compile`) and a test holds the two together. All domains of a language are read 
 from __future__ import annotations
 
 import gettext
+import math
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -162,6 +163,11 @@ class Messages:
         time = "%H:%M:%S" if exact and moment.second else "%H:%M"
         return f"{_day(moment.date(), self.language)}, {moment:{time}}{zone}"
 
+    def date_time_in_zone(self, moment: datetime) -> str:
+        """As `date_time`, and behind it the name of the moment's time zone, where it has one: `(Europe/Paris)`."""
+        name = getattr(moment.tzinfo, "key", None)
+        return self.date_time(moment) + (f" ({name})" if name not in (None, "UTC") else "")
+
     def date(self, moment: datetime | None) -> str:
         """A moment's day, month name and year; a dash when absent."""
         return DASH if moment is None else _day(moment.date(), self.language)
@@ -176,15 +182,21 @@ class Messages:
 
     def _shown(self, values: Mapping[str, object]) -> dict[str, object]:
         """The facts as a text shows them; a text may say the fact `hours` as `{time}`, in words."""
-        shown = {name: self._value(value) for name, value in values.items()}
+        shown = {name: self._value(_readable(name, value)) for name, value in values.items()}
+        if "p" in shown:  # a probability with its sign: `= 0.0079`, or `< 0.000001`
+            number = str(shown["p"])
+            sign, number = ("<", number[1:]) if number.startswith("<") else ("=", number)
+            shown["p"] = f"{sign}\N{NO-BREAK SPACE}{number}"
         hours = values.get("hours")
         return {**shown, "time": self.time(hours)} if isinstance(hours, int | float) else shown
 
     def _value(self, value: object) -> object:
-        """A fact as a text shows it; `Decimal` is money, and nothing else is."""
+        """A fact as a text shows it; `Decimal` is money, and nothing else is; a dash when absent."""
         match value:
-            case bool() | None | str():
-                shown: object = value
+            case None:
+                shown: object = DASH
+            case bool() | str():
+                shown = value
             case Decimal():
                 shown = self.amount(value)
             case int() | float():
@@ -198,6 +210,18 @@ class Messages:
             case _:
                 shown = value
         return shown
+
+
+def _readable(name: str, value: object) -> object:
+    """Measured seconds (`..._s`) and a probability (`p`) with four digits that count, whole seconds always whole.
+
+    No sentence is clearer for a microsecond. A probability too small for a float is not none at all.
+    """
+    if not isinstance(value, float) or not (name.endswith("_s") or name == "p"):
+        return value
+    kept = value or (math.ulp(0.0) if name == "p" else 0.0)
+    decimals = 3 - math.floor(math.log10(abs(kept))) if kept and math.isfinite(kept) else 0
+    return round(kept, max(0, decimals)) if decimals <= _MOST_DIGITS else kept  # rounded once, and not again
 
 
 @lru_cache(maxsize=1 << 15)
@@ -234,7 +258,8 @@ def _signs(language: str) -> tuple[str, str]:
 def _day(day: date, language: str) -> str:
     from babel.dates import format_date
 
-    return format_date(day, "d MMMM y", locale=language)
+    first = language == "fr" and day.day == 1  # the one ordinal of a French month, which Babel does not write
+    return format_date(day, "d'er' MMMM y" if first else "d MMMM y", locale=language)
 
 
 @lru_cache

@@ -169,18 +169,23 @@ def run(
         observe: takes the events of the run as they happen (`lab.measure.events`).
         notice: takes what went another way than planned, such as rows written to a file beside the workbook.
         engine: where passes are run; None: on this machine.
+
+    Raises:
+        InvalidInputError: an input, a term of the protocol, a setting or `only` is wrong; nothing is sealed then.
+        CheckFoundError: what is sealed has been changed since, or a run is under way.
+        OutsideFailureError: the disk or the cluster refused.
     """
     from lab.measure.engines import EngineChoice
     from lab.measure.runner import run_campaign
     from lab.store.workbook import append_attempts, campaign_workbook
 
-    campaign = load(folder, examine=False)
-    plan(campaign, only)  # whatever can be wrong is said before anything is sealed
+    campaign = load(folder, examine=False)  # whatever can be wrong is said before anything is sealed
     engine = engine or EngineChoice()
-    if faults := engine.faults(campaign.manifest):
-        raise InvalidInputError(*faults)
     here = only if engine.name == "local" else ()  # a cluster's nodes say themselves what they can run
     ready(campaign, folder, here)
+    left = {slot.variant for slot in plan(campaign, only)[1]}
+    if faults := engine.faults(campaign.manifest, left):
+        raise InvalidInputError(*faults)
     campaign = replace(campaign, seal=seal(folder, only=here))
 
     taken = True

@@ -90,7 +90,7 @@ def test_beyond_the_longest_package_extra_periods_are_priced(capsys: pytest.Capt
     assert (found["days"], found["periods"], found["extra_periods"]) == (7, 2, 1)
     assert [(one["committed"], one["extra_committed"]) for one in found["offers"]] == [("4142.00", "2071.00")]
     _, out, _ = printed(capsys, "window", *late, "--lang", "en")
-    assert "2 periods of 7 days" in out
+    assert "2 periods cover the window (days in each: 7), that is 1 more" in out
     assert "extra periods (1): 2071.00 USD" in out
 
 

@@ -98,20 +98,17 @@ def unplanned_deliverables(campaign: Campaign) -> tuple[str, ...]:
     return tuple(sorted({row.deliverable for row in campaign.deliverables} - set(planned)))
 
 
-def expense_warnings(campaign: Campaign) -> Mapping[str, tuple[Reason, ...]]:
-    """Variant -> what is wrong with its other expenses.
+def expense_warnings(campaign: Campaign, variant: str) -> tuple[Reason, ...]:
+    """What is wrong with a variant's other expenses.
 
     One stated for another variant and missing for it, or stated in several currencies (totals would not compare), or
     without its justification.
     """
-    return {
-        variant.id: (
-            *_expenses_missing(campaign, variant.id),
-            *_expenses_in_currencies(campaign, variant.id),
-            *_expenses_unjustified(campaign, variant.id),
-        )
-        for variant in campaign.manifest.variants
-    }
+    return (
+        *_expenses_missing(campaign, variant),
+        *_expenses_in_currencies(campaign, variant),
+        *_expenses_unjustified(campaign, variant),
+    )
 
 
 def _expenses_missing(campaign: Campaign, variant: str) -> Iterator[Reason]:

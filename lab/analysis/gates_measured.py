@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lab.analysis.passes import Group, groups, moment, of_variant, slots, where
 from lab.analysis.sealing import broken_terms, concerning
@@ -13,6 +12,7 @@ from lab.model.attempt import Record, ended_by_itself
 from lab.model.campaign import Amendment, Campaign, Seal
 from lab.model.catalogue import Offer
 from lab.model.decision import Exclusion, Gate, Verdict
+from lab.model.moments import in_zone
 from lab.model.reason import reason
 
 _CONTENTS = ("model", "tokenizer", "function", "command")
@@ -21,6 +21,7 @@ _CONTENTS = ("model", "tokenizer", "function", "command")
 def sealed(campaign: Campaign, variant: str) -> Gate:
     """Everything decided before the first timing; what was amended since breaks nothing (`lab.analysis.sealing`)."""
     seal, own = campaign.seal, of_variant(campaign, variant)
+    zone = campaign.protocol.time_zone
     measured = [record for record in own if not (record.declared or record.imported)]
     if seal is None:
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.no_seal"))
@@ -29,7 +30,7 @@ def sealed(campaign: Campaign, variant: str) -> Gate:
         return Gate(
             "sealed",
             "failed",
-            reason("gate.sealed.failed.amended", names=names, sealed_at=_shown(campaign, seal.sealed_at)),
+            reason("gate.sealed.failed.amended", names=names, sealed_at=in_zone(seal.sealed_at, zone)),
         )
     if broken := broken_terms(seal):
         first = broken[0].amendment
@@ -38,14 +39,14 @@ def sealed(campaign: Campaign, variant: str) -> Gate:
             for one in first.changes
             if one.name in broken[0].terms
         ]
-        facts = {"amended_at": _shown(campaign, first.amended_at), "terms": terms, "known": len(first.known)}
+        facts = {"amended_at": in_zone(first.amended_at, zone), "terms": terms, "known": len(first.known)}
         return Gate("sealed", "failed", reason("gate.sealed.failed.terms", **facts))
     if changed := _changed_contents(campaign, measured):
         return Gate("sealed", "failed", reason("gate.sealed.failed.contents", contents=changed))
     completed = any(record.attempt.outcome == "completed" for record in measured)
     if len(measured) < len(own) and not completed:  # declared rows carry the figures, whatever failed beside them
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.declared"))
-    return _sealed_attempts(campaign, seal, measured)
+    return _sealed_attempts(zone, seal, measured)
 
 
 def _changed_contents(campaign: Campaign, measured: Sequence[Record]) -> list[str]:
@@ -58,7 +59,7 @@ def _changed_contents(campaign: Campaign, measured: Sequence[Record]) -> list[st
     return [name for name in _CONTENTS if len({one[f"{name}.sha256"] for one in facts if f"{name}.sha256" in one}) > 1]
 
 
-def _sealed_attempts(campaign: Campaign, seal: Seal, measured: Sequence[Record]) -> Gate:
+def _sealed_attempts(zone: str | None, seal: Seal, measured: Sequence[Record]) -> Gate:
     seals: dict[str | None, Seal | Amendment] = {one.fingerprint: one for one in seal.amendments}
     seals[seal.fingerprint] = seal
     other = [r.attempt.attempt_id for r in measured if r.attempt.seal is not None and r.attempt.seal not in seals]
@@ -71,7 +72,7 @@ def _sealed_attempts(campaign: Campaign, seal: Seal, measured: Sequence[Record])
     starts = {r.attempt.attempt_id: moment(r.attempt.started_at) for r in measured}
     early = [one for one, started in starts.items() if started and (at := taken[one]) and started < at]
     if early:
-        missed = _shown(campaign, seals.get(_seal_of(early[0], measured), seal).sealed_at)
+        missed = in_zone(seals.get(_seal_of(early[0], measured), seal).sealed_at, zone)
         return Gate("sealed", "failed", reason("gate.sealed.failed.too_late", attempts=early, sealed_at=missed))
     unsealed = [r.attempt.attempt_id for r in measured if r.attempt.seal is None]
     undated = [one for one, started in starts.items() if started is None or taken[one] is None]
@@ -79,9 +80,9 @@ def _sealed_attempts(campaign: Campaign, seal: Seal, measured: Sequence[Record])
         return Gate("sealed", "unknown", reason("gate.sealed.unknown.unproven", attempts=sorted({*unsealed, *undated})))
     earlier = [r for r in measured if r.attempt.seal != seal.fingerprint]
     if not earlier:
-        return Gate("sealed", "passed", reason("gate.sealed.passed", sealed_at=_shown(campaign, seal.sealed_at)))
+        return Gate("sealed", "passed", reason("gate.sealed.passed", sealed_at=in_zone(seal.sealed_at, zone)))
     first = min((seals[r.attempt.seal].sealed_at for r in earlier), key=datetime.fromisoformat)
-    facts = {"sealed_at": _shown(campaign, first), "amended_at": _shown(campaign, seal.sealed_at)}
+    facts = {"sealed_at": in_zone(first, zone), "amended_at": in_zone(seal.sealed_at, zone)}
     return Gate("sealed", "passed", reason("gate.sealed.passed.amended", **facts))
 
 
@@ -99,17 +100,6 @@ def _left_behind(
 
 def _seal_of(attempt_id: str, measured: Sequence[Record]) -> str | None:
     return next(r.attempt.seal for r in measured if r.attempt.attempt_id == attempt_id)
-
-
-def _shown(campaign: Campaign, at: str) -> datetime | str:
-    """A moment of the seal in the protocol's time zone, where it states a known one."""
-    found = moment(at)
-    if found is None or campaign.protocol.time_zone is None:
-        return found or at
-    try:
-        return found.astimezone(ZoneInfo(campaign.protocol.time_zone))
-    except (ZoneInfoNotFoundError, ValueError):
-        return found
 
 
 def passes_tried(campaign: Campaign, variant: str) -> Gate:

@@ -58,7 +58,18 @@ def exact_p_value(a: Sequence[float], b: Sequence[float]) -> Fraction:
     """
     if not a or not b:
         raise ValueError(len(a), len(b))
+    if _one_deal_a_side(a, b):
+        return complete_separation_p_value(len(a), len(b))
     return _exact(tuple(doubled_midranks([*a, *b])), len(a))
+
+
+def _one_deal_a_side(a: Sequence[float], b: Sequence[float]) -> bool:
+    """Whether no value of one lies among the other's, and only the observed deal and its mirror lie as far apart.
+
+    Ties within a sample can make several deals of the mirror, unless both are of one size: then it is the other sample.
+    """
+    apart = max(a) < min(b) or max(b) < min(a)
+    return apart and (len(a) == len(b) or len({*a, *b}) == len(a) + len(b))
 
 
 def _exact(ranks: tuple[int, ...], size: int) -> Fraction:
@@ -103,6 +114,7 @@ def p_value(a: Sequence[float], b: Sequence[float]) -> float:
     return min(1.0, erfc(away / sqrt(variance) / sqrt(2)))
 
 
+@lru_cache(maxsize=256)  # few sizes, and as many questions as there are pairs of variants
 def complete_separation_p_value(a: int, b: int) -> Fraction:
     """The smallest p-value that samples of `a` and `b` values can reach: no value of one among those of the other."""
     return min(Fraction(1), Fraction(2, comb(a + b, a)))

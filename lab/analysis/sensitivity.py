@@ -17,19 +17,22 @@ from lab.model.catalogue import window_hours
 from lab.model.decision import OtherAnswer, VariantDecision
 from lab.model.reason import Reason, reason
 
+ONE_BY_ONE = 8  # variants that the answer is about; of more, nobody reads the margins, and most are out soon
 CLOSE = 1  # failed gates: a variant that only one of them keeps out is close to being the answer
 
 
 def sensitivity(campaign: Campaign, found: Weighed, with_excluded: OtherAnswer | None) -> tuple[Reason, ...]:
-    """What is close to tipping: for the chosen variant, else for those among which it is undecided.
+    """What is close to tipping: for the chosen variant, else for those among which it is undecided, if they are few.
 
     When none is eligible: for each variant that a single gate keeps out, how far it is from passing it.
     """
     answer = found.answer
     named = {answer.winner.id} if answer.winner else set(answer.contenders)
     said = list(_prices(found))
+    if len(named) > ONE_BY_ONE:
+        said.append(reason("sensitivity.too_many", count=len(named), limit=ONE_BY_ONE))
     for one in found.variants:
-        if one.id in named:
+        if one.id in named and len(named) <= ONE_BY_ONE:
             said += [*_quality(campaign, one, found), *_time(campaign, one), *_limit(campaign, one)]
             said += [*_passes(campaign, one), *_one_more_failed(campaign, one, found)]
         elif answer.status == "none_eligible":

@@ -13,7 +13,6 @@ from fractions import Fraction
 from itertools import combinations
 
 from lab.analysis.exact import distance, exact
-from lab.analysis.intervals import of_ratio
 from lab.analysis.rank_test import EXACT_UP_TO, complete_separation_p_value, exact_p_value, holm, p_value
 from lab.model.campaign import Campaign
 from lab.model.decision import BlockedBy, Separation, Summary
@@ -32,18 +31,29 @@ QUALIFIED_BY = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What every comparison with one variant needs: worked out once, and not for each of the other variants."""
+
+    summary: Summary
+    durations: tuple[float, ...]
+    median: Decimal
+    spread: Decimal
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Pair:
-    a: Summary
-    b: Summary
+    a: _Side
+    b: _Side
     p: float | None
 
     @property
-    def slower(self) -> Summary:
-        return self.a if (self.a.median_s or 0) > (self.b.median_s or 0) else self.b
+    def slower(self) -> _Side:
+        return self.a if self.a.median > self.b.median else self.b
 
     @property
-    def faster(self) -> Summary:
+    def faster(self) -> _Side:
         return self.b if self.slower is self.a else self.a
 
 
@@ -62,49 +72,55 @@ def separate(summaries: Sequence[Summary], factor: float | None = None) -> tuple
 
     `factor` is the protocol's separation factor, 1 when it states none. Holm's correction is over all pairs given.
     """
-    found = [_Pair(a, b, _tested(a, b)) for a, b in pairs(summaries)]
+    sides = {(one.variant, one.corpus, one.seed): _side(one) for one in summaries}
+    found = []
+    for one, other in pairs(summaries):
+        a, b = (sides[each.variant, each.corpus, each.seed] for each in (one, other))
+        tested = min(len(a.durations), len(b.durations)) >= FEWEST_PASSES
+        found.append(_Pair(a, b, p_value(a.durations, b.durations) if tested else None))
     adjusted = holm([pair.p for pair in found])
     used = DEFAULT_FACTOR if factor is None else factor
     several = len({one.seed for one in summaries}) > 1
-    places = [f"{pair.a.corpus} (seed={pair.a.seed})" if several else pair.a.corpus for pair in found]
     return tuple(
-        _separation(pair, p, place, used, len(found)) for pair, p, place in zip(found, adjusted, places, strict=True)
+        _separation(pair, p, place_of(pair.a.summary, several_seeds=several), used, len(found))
+        for pair, p in zip(found, adjusted, strict=True)
     )
 
 
-def _tested(a: Summary, b: Summary) -> float | None:
-    first, second = durations_of(a), durations_of(b)
-    return None if min(len(first), len(second)) < FEWEST_PASSES else p_value(first, second)
+def place_of(summary: Summary, *, several_seeds: bool) -> str:
+    """Where a comparison was made, as its reason names it: the corpus, and the seed where there are several."""
+    return f"{summary.corpus} (seed={summary.seed})" if several_seeds else summary.corpus
 
 
-def _range(summary: Summary) -> Decimal:
+def _side(summary: Summary) -> _Side:
     values = durations_of(summary)
-    return distance(max(values), min(values))
+    spread = distance(max(values), min(values)) if values else Decimal(0)
+    warnings = tuple(dict.fromkeys(QUALIFIED_BY[why.key] for why in summary.warnings if why.key in QUALIFIED_BY))
+    return _Side(summary, values, exact(summary.median_s or 0.0), spread, warnings)
 
 
 def _separation(pair: _Pair, p_adjusted: float | None, place: str, factor: float, n_pairs: int) -> Separation:
-    a, b = pair.a, pair.b
+    a, b = pair.a.summary, pair.b.summary
     facts: dict[str, object] = {"a": a.variant, "b": b.variant, "corpus": place}
-    if pair.p is None or p_adjusted is None or a.median_s is None or b.median_s is None:
-        counts = {"a_passes": len(durations_of(a)), "b_passes": len(durations_of(b))}
-        why = reason("separation.too_few", **facts, **counts)
+    if pair.p is None or p_adjusted is None:
+        why = reason("separation.too_few", **facts, **_counts(pair))
         return Separation(
             a.corpus, a.variant, b.variant, separated=False, blocked_by="too_few", reason=why, seed=a.seed,
-            warnings=_qualified(a, b),
+            warnings=_qualified(pair),
         )  # fmt: skip
-    gap = distance(a.median_s, b.median_s)
-    wider = max(_range(a), _range(b))
+    gap = abs(pair.a.median - pair.b.median)
+    wider = max(pair.a.spread, pair.b.spread)
     range_blocks, test_blocks = gap <= wider * exact(factor), p_adjusted >= ALPHA
     blocked: BlockedBy | None = "range" if range_blocks else None
     if test_blocks:
         blocked = "range_and_test" if range_blocks else "test"
-    more = more_passes(durations_of(pair.faster), durations_of(pair.slower), n_pairs) if blocked == "test" else None
+    faster, slower = pair.faster.summary.variant, pair.slower.summary.variant
+    more = more_passes(pair.faster.durations, pair.slower.durations, n_pairs) if blocked == "test" else None
     facts |= {"gap_s": float(gap), "range_s": float(wider), "factor": factor, "p": round(p_adjusted, 6)}
-    facts |= {"faster": pair.faster.variant, "slower": pair.slower.variant}
+    facts |= {"faster": faster, "slower": slower}
     key = f"separation.{blocked or 'separated'}"
-    if blocked == "range_and_test" and _too_few_for_the_test(a, b, n_pairs):
-        counts = {"a_passes": len(durations_of(a)), "b_passes": len(durations_of(b))}
-        key, facts = "separation.range_and_few", {**facts, **counts}
+    if blocked == "range_and_test" and _too_few_for_the_test(pair, n_pairs):
+        key, facts = "separation.range_and_few", {**facts, **_counts(pair)}
     if blocked == "test":
         key, facts = ("separation.test", {**facts, "more": more}) if more else ("separation.test_far", facts)
     return Separation(
@@ -113,33 +129,34 @@ def _separation(pair: _Pair, p_adjusted: float | None, place: str, factor: float
         b=b.variant,
         separated=blocked is None,
         blocked_by=blocked,
-        reason=reason(key, **facts),
-        faster=pair.faster.variant if blocked is None else None,
+        reason=Reason(key, facts),
+        faster=faster if blocked is None else None,
         gap_s=float(gap),
         range_s=float(wider),
         p_value=pair.p,
         p_adjusted=p_adjusted,
         more_passes=more,
         seed=a.seed,
-        ratio=of_ratio(
-            durations_of(pair.slower), durations_of(pair.faster),
-            corpus=place, slower=pair.slower.variant, faster=pair.faster.variant,
-        ),
-        warnings=_qualified(a, b),
-    )  # fmt: skip
+        warnings=_qualified(pair),
+    )
 
 
-def _too_few_for_the_test(a: Summary, b: Summary, n_pairs: int) -> bool:
+def _counts(pair: _Pair) -> dict[str, object]:
+    return {"a_passes": len(pair.a.durations), "b_passes": len(pair.b.durations)}
+
+
+def _too_few_for_the_test(pair: _Pair, n_pairs: int) -> bool:
     """Whether no durations at all could be told apart by so few passes: three a side reach p = 0.1 at best."""
-    return complete_separation_p_value(len(durations_of(a)), len(durations_of(b))) * n_pairs >= Fraction(1, 20)
+    best = complete_separation_p_value(len(pair.a.durations), len(pair.b.durations))
+    return best * n_pairs >= Fraction(1, 20)
 
 
-def _qualified(a: Summary, b: Summary) -> tuple[Reason, ...]:
+def _qualified(pair: _Pair) -> tuple[Reason, ...]:
     """What is said of either variant's passes and counts for their comparison, naming the variants it is said of."""
     found: dict[str, list[str]] = {}
-    for one in (a, b):
-        for key in dict.fromkeys(QUALIFIED_BY[why.key] for why in one.warnings if why.key in QUALIFIED_BY):
-            found.setdefault(key, []).append(one.variant)
+    for side in (pair.a, pair.b):
+        for key in side.warnings:
+            found.setdefault(key, []).append(side.summary.variant)
     return tuple(reason(key, variants=names) for key, names in found.items())
 
 

@@ -5,19 +5,20 @@ Nothing here changes a figure or decides: every finding travels as a warning or 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from lab.analysis.drift import drift
 from lab.analysis.first_position import first_position
-from lab.analysis.intervals import of_median
+from lab.analysis.foremost import foremost
+from lab.analysis.intervals import of_median, of_ratio
 from lab.analysis.paired import by_round, of_rounds
 from lab.analysis.passes import Group, by_start, moment, of_variant
-from lab.analysis.separation import durations_of
+from lab.analysis.separation import durations_of, place_of
 from lab.analysis.statistics import summarise
 from lab.model.attempt import Attempt, Record
 from lab.model.campaign import Campaign
-from lab.model.decision import Figures, Separation, Summary, Verdict
+from lab.model.decision import Figures, Interval, Separation, Summary, Verdict
 from lab.model.reason import Reason
 
 Series = Mapping[tuple[str, Group], tuple[Record, ...]]  # variant and population -> its passes that count
@@ -45,16 +46,33 @@ def deepened(campaign: Campaign, verdicts: Mapping[str, Verdict], summaries: Seq
 
 
 def side_by_side(
-    campaign: Campaign, summaries: Sequence[Summary], separations: Sequence[Separation]
+    campaign: Campaign, summaries: Sequence[Summary], separations: Sequence[Separation], named: Collection[str]
 ) -> tuple[Separation, ...]:
-    """The same separations with the rounds of each pair side by side, where their order was rotated."""
+    """The same separations; those that are shown with their ratio, and round by round where the order was rotated.
+
+    `named`: the variants that the answer is about.
+    """
     series = passes_that_count(campaign, summaries)
     rounds = {key: by_round([record.attempt for record in passes]) for key, passes in series.items()}
+    own = {_key(one): one for one in summaries}
+    several = len({one.seed for one in summaries}) > 1
     found = []
-    for one in separations:
-        group = (one.corpus, one.seed)
-        found.append(replace(one, paired=of_rounds(rounds[one.a, group], rounds[one.b, group])))
+    for one, shown in zip(separations, foremost(named, summaries, separations), strict=True):
+        if not shown:
+            found.append(one)
+            continue
+        a, b = ((variant, (one.corpus, one.seed)) for variant in (one.a, one.b))
+        ratio = _ratio(own[a], own[b], several_seeds=several) if one.p_value is not None else None
+        found.append(replace(one, shown=True, ratio=ratio, paired=of_rounds(rounds[a], rounds[b])))
     return tuple(found)
+
+
+def _ratio(a: Summary, b: Summary, *, several_seeds: bool) -> Interval | None:
+    """The slower median over the faster one, with its bounds."""
+    slower, faster = (a, b) if (a.median_s or 0) > (b.median_s or 0) else (b, a)
+    names = {"slower": slower.variant, "faster": faster.variant}
+    place = place_of(a, several_seeds=several_seeds)
+    return of_ratio(durations_of(slower), durations_of(faster), corpus=place, **names)
 
 
 def passes_that_count(campaign: Campaign, summaries: Sequence[Summary]) -> Series:

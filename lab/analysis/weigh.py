@@ -39,15 +39,17 @@ class Weighed:
 def weigh(campaign: Campaign, *, views: bool = True) -> Weighed:
     """Judge, summarise, price and rank; the order of the rows changes nothing.
 
-    `views`: whether what decides nothing, the rounds of each pair side by side, is worked out too.
+    `views`: whether what decides nothing, by how much two variants differ and round by round, is worked out too.
     """
     verdicts = judge(campaign)
     left_out = exclusions(campaign, verdicts)
     summaries = deepened(campaign, verdicts, summarise(campaign, verdicts, left_out))
     apart = separate(summaries, campaign.protocol.separation_factor)
-    separations = side_by_side(campaign, summaries, apart) if views else apart
     variants = tuple(_variant(campaign, one.id, verdicts, left_out, summaries) for one in campaign.manifest.variants)
-    return Weighed(verdicts, left_out, summaries, separations, variants, rank(variants, separations))
+    answer = rank(variants, apart)
+    named = (answer.winner.id,) if answer.winner else answer.contenders
+    separations = side_by_side(campaign, summaries, apart, named) if views else apart
+    return Weighed(verdicts, left_out, summaries, separations, variants, answer)
 
 
 def _variant(
@@ -92,4 +94,4 @@ def _variant_warnings(campaign: Campaign, variant: str, *, example: bool) -> tup
     stated = spec and spec.compatibility_source and spec.compatibility_checked_on
     if not stated and any(one.facts.get("torch.hip") for one in observed(campaign, variant)):
         found.append(reason("warning.compatibility_not_stated"))
-    return (*found, *expense_warnings(campaign)[variant])
+    return (*found, *expense_warnings(campaign, variant))

@@ -123,8 +123,8 @@ def run_demo(
     with phases.phase("measure"):
         pipeline.run(folder, observe=observe, notice=notice)
     with phases.phase("report"):
-        _declare_deliverables(folder)
-        published = pipeline.report(folder)
+        _declare_deliverables(folder, notice)
+        published = pipeline.report(folder, notice=notice)
     return DemoResult(folder, tuple(phases.done), pipeline.judge(folder), published)
 
 
@@ -172,12 +172,13 @@ def _set_up(folder: Path, language: str, phases: _Phases) -> None:
             write_atomically(folder / f"notes.{one}.md", _notes(messages(one), facts).encode())
         write_atomically(folder / MANIFEST, _manifest(language, recipe.max_length).encode())
         manifest = read_manifest(folder / MANIFEST)
+        now = datetime.now(UTC).replace(second=0, microsecond=0)
         content = replace(
             empty_content(manifest),
-            protocol=_protocol(messages(language), datetime.now(UTC)),
+            protocol=_protocol(messages(language), now),
             choices=tuple(PackageChoice(one.id, one.gpu, CHOSEN_DAYS, 1) for one in manifest.variants),
             offers=_example_offers(messages(language)),
-            calendar=(_task(messages(language), datetime.now(UTC)),),
+            calendar=(_task(messages(language), now),),
         )
         write_workbook(folder / WORKBOOK, content, manifest)
 
@@ -221,7 +222,7 @@ def _protocol(words: Messages, now: datetime) -> Protocol:
         repetitions=REPETITIONS,
         separation_factor=1.0,
         time_zone="UTC",
-        deadline=now.replace(second=0, microsecond=0) + UNTIL_DEADLINE,
+        deadline=now + UNTIL_DEADLINE,
         currency="USD",
         planned_deliverables=(words.text("demo.protocol.deliverable"),),
         covered_load=words.text("demo.protocol.covered_load"),
@@ -259,11 +260,10 @@ def _example_offers(words: Messages) -> tuple[Offer, ...]:
 
 
 def _task(words: Messages, now: datetime) -> CalendarTask:
-    start = now.replace(second=0, microsecond=0)
-    return CalendarTask(words.text("demo.calendar.task"), start, start + WINDOW)
+    return CalendarTask(words.text("demo.calendar.task"), now, now + WINDOW)
 
 
-def _declare_deliverables(folder: Path) -> None:
+def _declare_deliverables(folder: Path, notice: Callable[[Fault], None]) -> None:
     """Cite, for each variant, its first accepted attempt as the one useful corpus; what people declared stays."""
     from lab.store.workbook import append_deliverables
 
@@ -281,4 +281,6 @@ def _declare_deliverables(folder: Path) -> None:
         ]
         rows += [Deliverable(name, variant.id, accepted=True, attempt_id=one) for name, one in zip(planned, accepted)]  # noqa: B905  (a variant without an accepted attempt delivers nothing)
     if rows:
-        append_deliverables(folder / WORKBOOK, rows, campaign.manifest.language)
+        written = append_deliverables(folder / WORKBOOK, rows, campaign.manifest.language)
+        if written.fault:
+            notice(written.fault)

@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from lab.errors import Fault, InvalidInputError, OutsideFailureError, fault
+from lab.store.files import write_atomically
 
 Length = Literal["short", "medium", "long"]
 CountTokens = Callable[[list[str]], list[int]]
@@ -259,11 +260,12 @@ def write_rows(path: Path, rows: Iterable[Docstring]) -> str:
 
     Returns:
         The sha256 of the file's bytes, hexadecimal.
+
+    Raises:
+        OutsideFailureError: the disk refused; an old file is whole.
     """
     data = "".join(f"{json.dumps(_fields(row), ensure_ascii=False)}\n" for row in rows).encode()
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(data)
-    part.replace(path)
+    write_atomically(path, data)
     return hashlib.sha256(data).hexdigest()
 
 

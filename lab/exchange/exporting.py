@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,19 @@ from lab.analysis.decide import decide
 from lab.checks import seal_faults
 from lab.errors import Fault, UsageProblemError, fault
 from lab.exchange.export_fields import ExportField, all_fields
-from lab.exchange.imported_record import LATENCIES
 from lab.messages import messages
 from lab.model.campaign import Campaign
 from lab.model.decision import Decision
 from lab.pipeline import judged_cells, load
 from lab.report.document_plain import amount
-from lab.store.attempts import ATTEMPTS
+from lab.store.attempts import ATTEMPTS, LATENCIES
 from lab.store.canonical import plain
+from lab.store.environments import ENVIRONMENTS
 from lab.store.files import reading, replacing, write_atomically, writing
+from lab.store.findings import changed_latencies
 from lab.store.stored_inputs import as_pattern
 
+REPORT = "report"
 TABLES = ("attempts", "summaries", "latencies")
 _KINDS = {"text": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "amount": "VARCHAR"}
 _RUNS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
@@ -49,22 +51,23 @@ def export(folder: Path, out: Path) -> Exported:
     """Write the campaign's attempts and summaries into `out`, which is made where it is not there.
 
     Raises:
-        UsageProblemError: `out` is a file, or the campaign folder itself.
+        UsageProblemError: `out` is a file, the campaign folder itself, or a folder that holds its evidence or reports.
         InvalidInputError: something in the campaign cannot be read.
         OutsideFailureError: the disk refused; each file is whole or not there.
     """
-    if out.is_file() or out.resolve() == folder.resolve():
+    if out.is_file() or _holds_campaign(out.resolve(), folder.resolve()):
         raise UsageProblemError(fault("export-no-folder", file=str(out)))
     campaign = load(folder)
     decision = decide(campaign)
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
     fields = all_fields(messages(campaign.manifest.language))
+    altered = tuple(changed_latencies(folder, campaign.records))
     files = []
     for name, rows in (
         ("attempts", _attempts(campaign, decision)),
         ("summaries", _summaries(decision)),
-        ("latencies", _latencies(folder, campaign)),
+        ("latencies", _latencies(folder, campaign, {one.values["id"] for one in altered})),
     ):
         own = [one for one in fields if one.table == name]
         files += _written(out, name, rows, own)
@@ -73,7 +76,12 @@ def export(folder: Path, out: Path) -> Exported:
     write_atomically(out / "fields.csv", _csv(entries, names).encode())
     write_atomically(out / "fields.json", _json(entries))
     files += [("fields.csv", len(entries)), ("fields.json", len(entries))]
-    return Exported(out, tuple(files), seal_faults(campaign))
+    return Exported(out, tuple(files), (*seal_faults(campaign), *altered))
+
+
+def _holds_campaign(out: Path, folder: Path) -> bool:
+    """Whether something of the campaign's own is kept there, which an export could write over."""
+    return out == folder or any(folder / name in (out, *out.parents) for name in (ATTEMPTS, ENVIRONMENTS, REPORT))
 
 
 def _attempts(campaign: Campaign, decision: Decision) -> Iterator[Row]:
@@ -116,12 +124,12 @@ def _summaries(decision: Decision) -> Iterator[Row]:
             }
 
 
-def _latencies(folder: Path, campaign: Campaign) -> Iterator[Row]:
+def _latencies(folder: Path, campaign: Campaign, altered: Collection[object]) -> Iterator[Row]:
     """Latencies of requests and iterations: a table of their own, since they are no durations of passes."""
     for record in campaign.records:
         attempt = record.attempt
         path = folder / ATTEMPTS / attempt.attempt_id / LATENCIES
-        if not record.details.populations or not path.is_file():
+        if not record.details.populations or attempt.attempt_id in altered:
             continue
         with reading(path), path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):

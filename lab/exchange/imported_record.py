@@ -7,21 +7,22 @@ import hashlib
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from lab.analysis.statistics import percentile
 from lab.formats import Format, Found, Latencies, Source
 from lab.measure.journal import reasons_text
 from lab.messages import messages
 from lab.model.attempt import COLUMNS, Attempt, Details, Population, Provenance, Record
+from lab.model.reason import reason
 from lab.store.attempt_json import from_json, to_json
-from lab.store.attempts import ATTEMPT_JSON
+from lab.store.attempts import ATTEMPT_JSON, LATENCIES
 from lab.store.canonical import plain, readable_json
 from lab.store.files import write_atomically, writing
 
-LATENCIES = "latencies.csv"
 _NOT_SAID, _ELSEWHERE, _NO_PREDICTIONS = "missing.not_in_file", "missing.elsewhere", "missing.no_predictions_yet"
 _REASONS = {
     **dict.fromkeys(("position", "environment", "seal", "parameters"), _ELSEWHERE),
@@ -38,6 +39,12 @@ class Made:
 
     record: Record
     latencies: bytes | None
+
+    @property
+    def place(self) -> str:
+        """Where the value stands in its file."""
+        source = self.record.details.provenance
+        return source.place or "" if source else ""
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,21 @@ class Target:
     def of(self) -> tuple[str, str, int | None]:
         """Variant, corpus and seed."""
         return self.variant, self.corpus, self.seed
+
+
+def against_corpus(found: Found, size: int) -> Found:
+    """The value as one of a corpus of `size` inputs: a run that counts other inputs is no pass over it.
+
+    With fewer it is a partial run, which failed; with more it is longer than a pass, and its time is elapsed time only.
+    """
+    counted = found.cells.get("completed_inputs")
+    if counted is None or found.cells.get("outcome") != "completed" or counted == size:
+        return found
+    cells = {**found.cells, "duration_s": None}
+    if counted > size:
+        return replace(found, cells=cells, missing={**found.missing, "duration_s": "missing.more_inputs"})
+    because = reason("ended.imported.partial", completed=counted, size=size)
+    return replace(found, cells={**cells, "outcome": "failed"}, because=because)
 
 
 def imported_record(found: Found, origin: Origin, target: Target, language: str) -> Made:
@@ -127,10 +149,13 @@ def _without_paths(value: str) -> str:
 def _populations(found: Sequence[Latencies], latencies: bytes | None) -> tuple[Population, ...]:
     digest = hashlib.sha256(latencies or b"").hexdigest()
     return tuple(
-        Population(one.name, len(one.values), median(one.values), min(one.values), max(one.values), digest)
+        Population(
+            one.name, len(one.values), median(one.values), min(one.values), max(one.values), digest,
+            *(percentile(one.values, q).value for q in (0.9, 0.95, 0.99)),  # as the fields of `Population` stand
+        )
         for one in found
         if one.values
-    )
+    )  # fmt: skip
 
 
 def _csv(found: Sequence[Latencies]) -> bytes | None:

@@ -10,23 +10,28 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from lab.errors import Fault, InvalidInputError, UsageProblemError, fault
-from lab.exchange.imported_record import Made, Origin, Target, imported_record, write_folder
+from lab.exchange.imported_record import Made, Origin, Target, against_corpus, imported_record, write_folder
+from lab.exchange.sheet_rows import sheet_rows
 from lab.exchange.sync import Synced, complete
 from lab.formats import Choices, Format, Found, Reading, Source, recognise
-from lab.formats.mapping import TableMap, parse_mapping
+from lab.formats.mapping import TARGETS, TableMap, parse_mapping
 from lab.formats.units import SIZES, TIMES, Units
 from lab.measure.lock import run_lock
-from lab.model.attempt import OUTCOMES, Outcome, Record
+from lab.messages import DASH
+from lab.model.attempt import OUTCOMES, Attempt, Outcome, Record
 from lab.model.campaign import Campaign
+from lab.model.names import MANIFEST
 from lab.model.reason import Reason
 from lab.pipeline import load
-from lab.store.attempts import read_records
-from lab.store.files import read_text, reading
+from lab.store.attempts import ATTEMPTS, read_records
+from lab.store.files import inside, read_text, reading
 from lab.store.intake import finish_intake, take_in
+from lab.store.manifest import read_manifest
 
 _Done = TypeVar("_Done")
 
@@ -72,12 +77,25 @@ class ReadFile:
 
 
 @dataclass(frozen=True)
+class Mixed:
+    """A variant whose durations on a corpus come from several tools; None stands for this product's own passes."""
+
+    variant: str
+    corpus: str
+    tools: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
 class Imported:
-    """What an import did, or would do: the files, the new attempts, the workbook afterwards (None: only planned)."""
+    """What an import did, or would do: the files, the new attempts, the workbook afterwards (None: only planned).
+
+    `mixed`: the variants that got durations beside those of another tool, which may not cover the same work.
+    """
 
     files: tuple[ReadFile, ...]
     records: tuple[Record, ...]
     synced: Synced | None
+    mixed: tuple[Mixed, ...] = ()
 
 
 def bring_in(folder: Path, paths: Sequence[Path], asked: Asked, *, plan: bool = False) -> Imported:
@@ -97,17 +115,35 @@ def bring_in(folder: Path, paths: Sequence[Path], asked: Asked, *, plan: bool = 
         OutsideFailureError: the disk refused; nothing was taken in.
     """
     choices = _choices(asked)
+    read_manifest(folder / MANIFEST)  # no lock is left in a folder that is no campaign
+    inside(folder, ATTEMPTS)
     if plan:
-        files, made = _Import(load(folder, examine=False), folder, asked, choices).read(paths)
-        return Imported(files, tuple(one.record for one in made), None)
+        campaign = load(folder, examine=False)
+        files, made = _Import(campaign, folder, asked, choices).read(paths)
+        records = tuple(one.record for one in made)
+        return Imported(files, records, None, _mixed(campaign, records))
     with run_lock(folder):
         finish_intake(folder)
-        files, made = _Import(load(folder, examine=False), folder, asked, choices).read(paths)
+        campaign = load(folder, examine=False)
+        files, made = _Import(campaign, folder, asked, choices).read(paths)
         if not made:
             return Imported(files, (), Synced())
         with tempfile.TemporaryDirectory(prefix="lab-import-") as scratch:
             take_in(folder, {one.record.attempt.attempt_id: write_folder(Path(scratch), one) for one in made}, {})
-        return Imported(files, tuple(one.record for one in made), complete(folder, {}))
+        records = tuple(one.record for one in made)
+        return Imported(files, records, complete(folder, {}), _mixed(campaign, records))
+
+
+def _mixed(campaign: Campaign, new: Sequence[Record]) -> tuple[Mixed, ...]:
+    """Where a new duration joins those of another tool: each times other work, and a median would be over all of it."""
+    tools: dict[tuple[str, str], dict[str | None, None]] = {}
+    for one in (*campaign.records, *new):
+        source = one.details.provenance
+        if one.attempt.duration_s is not None:
+            place = str(one.attempt.variant), str(one.attempt.corpus)
+            tools.setdefault(place, {})[None if source is None else source.tool] = None
+    touched = {(one.attempt.variant, one.attempt.corpus) for one in new if one.attempt.duration_s is not None}
+    return tuple(Mixed(*place, tuple(held)) for place, held in tools.items() if len(held) > 1 and place in touched)
 
 
 def _choices(asked: Asked) -> Choices:
@@ -133,7 +169,8 @@ def read_source(path: Path) -> Source:
     """A file with its sha256; raises InvalidInputError when it cannot be read."""
     with reading(path):
         data = path.read_bytes()
-    return Source(path.name, str(path.parent), data, hashlib.sha256(data).hexdigest())
+    sheet = partial(sheet_rows, data, path.name)
+    return Source(path.name, str(path.parent), data, hashlib.sha256(data).hexdigest(), sheet)
 
 
 class _Import:
@@ -152,10 +189,22 @@ class _Import:
             if one.details.provenance is not None
         }
         self.rounds: dict[tuple[str, str, int | None], int] = {}
+        # Who has a round of a variant, corpus and seed; one that was cut off leaves it to another attempt.
+        self.slots = {
+            (row.variant, row.corpus, row.seed, row.round): row.attempt_id
+            for row in (one.attempt for one in campaign.records)
+            if row.outcome != "interrupted"
+        }
+        self.groups: set[str] = set()
         self.taken: list[Made] = []
 
     def read(self, paths: Sequence[Path]) -> tuple[tuple[ReadFile, ...], tuple[Made, ...]]:
-        """The files, and what is new in them; raises InvalidInputError with every fault."""
+        """The files, and what is new in them.
+
+        Raises:
+            InvalidInputError: with every fault of the files.
+            UsageProblemError: a part that `--variant` names is in none of them.
+        """
         sources: dict[str, Source] = {}
         for path in paths:
             source = self._attempted(lambda path=path: read_source(path))  # type: ignore[misc]  # a bound default
@@ -168,6 +217,10 @@ class _Import:
                 key = (found.name, source.folder if found.together else source.sha256)
                 groups.setdefault(key, (found, []))[1].append(source)
         files = [one for kind, parts in groups.values() if (one := self._file(kind, parts)) is not None]
+        unknown = [name for name in self.named if name and name not in self.groups]
+        if unknown and {one.slug for one in self.faults} <= {"import-no-variant", "import-several-results"}:
+            known = sorted(self.groups - {""}) or DASH
+            raise UsageProblemError(fault("import-no-group", place="--variant", found=unknown, known=known))
         if self.faults:
             raise InvalidInputError(*self.faults)
         return tuple(files), tuple(self.taken)
@@ -184,6 +237,7 @@ class _Import:
         if reading_of is None:
             return None
         source = next((one for one in sources if _is_result(kind, one)), sources[0])
+        self.groups |= {one.group for one in reading_of.found}
         places = {one.place for one in reading_of.found}
         other = next(
             (held for (sha256, place), held in self.held.items() if sha256 == source.sha256 and place not in places),
@@ -235,24 +289,56 @@ class _Import:
             facts = {"found": variant, "known": known}
             self.faults.append(fault("import-other-variant", file=source.name, place=one.place, **facts))
             return False
-        here = self.held.get((source.sha256, one.place))
-        if here is not None:
-            if here.variant != variant:
-                facts = {"id": here.attempt_id, "variant": str(here.variant), "found": variant}
-                self.faults.append(fault("import-held-elsewhere", file=source.name, place=one.place, **facts))
-            return True
         target = Target(variant, str(one.cells.get("corpus") or self.corpus), one.cells.get("seed", self.seed))
         if target.corpus not in self.campaign.corpora:
             known = list(self.campaign.corpora)
             facts = {"found": target.corpus, "known": known}
             self.faults.append(fault("import-other-corpus", file=source.name, place=one.place, **facts))
             return False
-        target = replace(target, round=self._round(target, one.cells.get("round")))
-        language = self.campaign.manifest.language
-        made = self._attempted(lambda: imported_record(one, origin, target, language))
-        if made is not None:
+        one = against_corpus(one, self.campaign.corpora[target.corpus].size)
+        here = self.held.get((source.sha256, one.place))
+        stated = one.cells.get("round")
+        number = self._round(target, stated) if here is None else stated or here.round
+        made = self._made(one, origin, replace(target, round=number))
+        if made is not None and here is not None:
+            self._compare(here, made, origin)
+        elif made is not None:
+            self._claim(made, origin)
             self.taken.append(made)
-        return False
+        return here is not None
+
+    def _made(self, one: Found, origin: Origin, target: Target) -> Made | None:
+        language = self.campaign.manifest.language
+        return self._attempted(lambda: imported_record(one, origin, target, language))
+
+    def _compare(self, here: Attempt, made: Made, origin: Origin) -> None:
+        """A fault where a value that is here already reads otherwise now: another unit, mapping, variant or seed.
+
+        The first of a file tells enough: what was said otherwise was said of all of it.
+        """
+        place, now, told = made.place, made.record.attempt, ("import-held-elsewhere", "import-held-otherwise")
+        if any(one.slug in told and one.file == origin.source.name for one in self.faults):
+            return
+        if here.variant != now.variant:
+            facts = {"id": here.attempt_id, "variant": str(here.variant), "found": str(now.variant)}
+            self.faults.append(fault("import-held-elsewhere", file=origin.source.name, place=place, **facts))
+            return
+        differs = [name for name in TARGETS if name != "notes" and getattr(here, name) != getattr(now, name)]
+        if differs:
+            held, found = (str(DASH if (value := getattr(row, differs[0])) is None else value) for row in (here, now))
+            facts = {"id": here.attempt_id, "column": differs[0], "held": held, "found": found}
+            self.faults.append(fault("import-held-otherwise", file=origin.source.name, place=place, **facts))
+
+    def _claim(self, made: Made, origin: Origin) -> None:
+        """A fault where another attempt has the round that the file states; a round that was cut off is free."""
+        row = made.record.attempt
+        slot = (row.variant, row.corpus, row.seed, row.round)
+        if row.outcome == "interrupted":
+            return
+        if slot in self.slots:
+            facts = {"round": str(row.round), "variant": str(row.variant), "by": self.slots[slot]}
+            self.faults.append(fault("import-round-taken", file=origin.source.name, place=made.place, **facts))
+        self.slots.setdefault(slot, made.place)
 
     def _round(self, target: Target, stated: int | None) -> int:
         """The round that the file states, else the one after the last of this variant, corpus and seed."""
@@ -289,5 +375,7 @@ def _named(campaign: Campaign, stated: Sequence[str]) -> dict[str, str]:
         group, _, variant = one.rpartition("=")
         if variant not in known:
             raise UsageProblemError(fault("import-other-variant", place="--variant", found=variant, known=known))
+        if found.get(group, variant) != variant:
+            raise UsageProblemError(fault("import-variant-twice", place="--variant", found=[found[group], variant]))
         found[group] = variant
     return found

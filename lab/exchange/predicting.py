@@ -6,9 +6,11 @@ the attempt is judged like any other. Its timing stays declared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from lab.errors import Fault, InvalidInputError, fault
@@ -16,6 +18,7 @@ from lab.exchange.prediction_rows import kind_of, rows_of
 from lab.formats.mapping import PredictionMap, TableMap
 from lab.measure.journal import reasons_text
 from lab.measure.lock import run_lock
+from lab.messages import DASH
 from lab.model.attempt import Provenance, Record
 from lab.model.names import MANIFEST
 from lab.store.attempts import ATTEMPTS, PREDICTIONS, finish_attempt, read_records
@@ -28,7 +31,8 @@ from lab.store.predictions_table import fetched
 from lab.store.workbook import campaign_workbook, update_judged
 
 _COLUMNS = ("predictions_path", "predictions_sha256")
-_MOST = 5  # lines without an id that are named
+_MOST = 5  # lines without an id, and ids, that are named
+_BATCH = 10_000  # ids looked up at once
 
 
 @dataclass(frozen=True)
@@ -57,22 +61,21 @@ def attach(folder: Path, path: Path, attempt_id: str, mapping: TableMap | None =
         OutsideFailureError: the disk refused.
     """
     columns = (mapping.predictions if mapping else None) or PredictionMap()
+    manifest = read_manifest(folder / MANIFEST)
     with run_lock(folder):
         finish_intake(folder)
-        manifest = read_manifest(folder / MANIFEST)
         record = _attempt(read_records(folder), attempt_id)
         digest = sha256_file(path)
         source = Provenance(path.name, digest, kind_of(path), in_order=columns.in_order)
-        if record.details.predictions_from is not None:
-            if record.details.predictions_from.sha256 == digest:
-                return Attached(attempt_id, 0, same=True)
-            raise InvalidInputError(
-                fault("predictions-there", file=path.name, id=attempt_id, held=record.details.predictions_from.file)
-            )
         corpus = open_corpus(folder, next(one for one in manifest.corpora if one.id == record.attempt.corpus))
         rows = rows_of(path, columns, mapping or TableMap())
-        named = _in_order(rows, corpus, path.name) if columns.in_order else _with_ids(rows, path.name)
+        named = _in_order(rows, corpus, path.name) if columns.in_order else _of_corpus(rows, corpus, path.name)
         counted = _Counted(named)
+        if (held := record.details.predictions_from) is not None:
+            # The same file by another mapping is other predictions.
+            if held.sha256 == digest and _would_be(counted) == record.attempt.predictions_sha256:
+                return Attached(attempt_id, 0, same=True)
+            raise InvalidInputError(fault("predictions-there", file=path.name, id=attempt_id, held=held.file))
         relative = f"{ATTEMPTS}/{attempt_id}/{PREDICTIONS}"
         sha256 = write_predictions(inside(folder, relative), counted)
         record = _with_predictions(record, relative, sha256, source, manifest.language)
@@ -86,8 +89,9 @@ def _attempt(records: Sequence[Record], attempt_id: str) -> Record:
     """The imported attempt that completed; raises InvalidInputError for any other."""
     record = next((one for one in records if one.attempt.attempt_id == attempt_id), None)
     if record is None:
-        near = get_close_matches(attempt_id, [one.attempt.attempt_id for one in records], 1)
-        raise InvalidInputError(fault("predictions-no-attempt", place="--attempt", id=attempt_id, near="".join(near)))
+        found = get_close_matches(attempt_id, [one.attempt.attempt_id for one in records], 1)
+        near = found[0] if found else DASH
+        raise InvalidInputError(fault("predictions-no-attempt", place="--attempt", id=attempt_id, near=near))
     if not record.imported:
         raise InvalidInputError(fault("predictions-of-measured", place="--attempt", id=attempt_id))
     if record.attempt.outcome != "completed":
@@ -102,6 +106,41 @@ def _with_predictions(record: Record, path: str, sha256: str, source: Provenance
     reasons = reasons_text(missing, details.ended_because, language) or None
     attempt = replace(record.attempt, predictions_path=path, predictions_sha256=sha256, missing_reason=reasons)
     return Record(attempt, details)
+
+
+def _would_be(rows: Iterable[Mapping[str, object]]) -> str:
+    """The sha256 that the predictions would have, without keeping them."""
+    with tempfile.TemporaryDirectory(prefix="lab-predictions-") as scratch:
+        return write_predictions(Path(scratch, PREDICTIONS), rows)
+
+
+def _of_corpus(
+    rows: Iterator[Mapping[str, object]], corpus: Corpus | StoredCorpus, file: str
+) -> Iterator[Mapping[str, object]]:
+    """Rows with the ids that the file gives; a file of which no id is in the corpus is another corpus's, or damaged."""
+    first: list[str] = []
+    waiting: list[str] = []
+    known = False
+    for row in _with_ids(rows, file):
+        yield row
+        if not known:
+            waiting.append(str(row["id"]))
+            first = first or waiting
+            if len(waiting) == _BATCH:
+                known, waiting = _any_known(waiting, corpus), []
+    if not first:
+        raise InvalidInputError(fault("import-no-rows", file=file))
+    if not known and not _any_known(waiting, corpus):
+        expected = list(islice(_ids(corpus), _MOST))
+        raise InvalidInputError(fault("predictions-other-ids", file=file, found=first[:_MOST], known=expected))
+
+
+def _any_known(ids: Sequence[str], corpus: Corpus | StoredCorpus) -> bool:
+    if isinstance(corpus, Corpus):
+        return not set(ids).isdisjoint(corpus.ids)
+    query = "SELECT id FROM inputs WHERE id IN (SELECT unnest(?::VARCHAR[])) LIMIT 1"
+    with corpus.table.connected() as database:
+        return database.execute(query, [list(ids)]).fetchone() is not None
 
 
 def _with_ids(rows: Iterator[Mapping[str, object]], file: str) -> Iterator[Mapping[str, object]]:
@@ -124,13 +163,11 @@ def _in_order(
     """Rows with the ids of the corpus in its order, as the mapping declares; there must be as many."""
     ids = _ids(corpus)
     number = 0
-    for number, row in enumerate(rows, 1):
+    for row in rows:
+        number += 1
         one = next(ids, None)
-        if one is None:
-            raise InvalidInputError(
-                fault("predictions-order-count", file=file, found=f">{number - 1}", wanted=number - 1)
-            )
-        yield {**row, "id": one}
+        if one is not None:  # the rest is only counted
+            yield {**row, "id": one}
     if number != corpus.facts.size:
         raise InvalidInputError(fault("predictions-order-count", file=file, found=number, wanted=corpus.facts.size))
 

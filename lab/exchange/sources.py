@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from lab.errors import Fault, InvalidInputError, fault
 from lab.measure.lock import is_running
@@ -12,11 +13,16 @@ from lab.messages import DASH
 from lab.model.attempt import Attempt, Record
 from lab.model.campaign import Seal
 from lab.model.manifest import Manifest
+from lab.model.moments import in_zone
 from lab.store.attempts import ATTEMPTS, read_records
 from lab.store.environments import ENVIRONMENTS, read_environments
 from lab.store.seal import SEAL, stated_seal
 from lab.store.workbook import campaign_workbook, read_workbook
+from lab.store.workbook.content import WorkbookContent
 from lab.store.workbook.read import read_rows
+
+_Read = TypeVar("_Read")
+_NO_ROWS = WorkbookContent()
 
 
 @dataclass(frozen=True)
@@ -74,34 +80,23 @@ def _read_folder(path: Path, manifest: Manifest, seal: Seal) -> Source:
     if theirs is None:
         raise InvalidInputError(fault("merge-without-seal", file=str(path / SEAL), ours=seal.fingerprint))
     if theirs.fingerprint != seal.fingerprint:
-        found = {"ours": seal.fingerprint, "sealed_at": seal.sealed_at, "found": theirs.fingerprint}
+        found = {
+            "ours": seal.fingerprint,
+            "sealed_at": in_zone(seal.sealed_at, seal.time_zone),
+            "found": theirs.fingerprint,
+        }
         raise InvalidInputError(fault("merge-other-seal", file=shown, place=SEAL, **found))
     if is_running(path):
         raise InvalidInputError(fault("merge-source-runs", file=shown))
     faults: list[Fault] = []
-    records: tuple[Record, ...] = ()
-    environments: dict[str, Path] = {}
-    rows: tuple[Attempt, ...] = ()
-    cells: Mapping[tuple[str, str], str] = {}
-    try:
-        records = read_records(path)
-    except InvalidInputError as error:
-        faults += _within(error, path)
-    try:
-        environments = {name: path / ENVIRONMENTS / f"{name}.json" for name in read_environments(path)}
-    except InvalidInputError as error:
-        faults += _within(error, path)
+    records = _attempted(lambda: read_records(path), path, faults) or ()
+    environments = _attempted(lambda: read_environments(path), path, faults) or {}
     book = path
     try:
         book = campaign_workbook(path)
     except InvalidInputError as error:
-        faults += error.faults
-    if book.is_file():
-        try:
-            content = read_workbook(book, manifest)
-            rows, cells = content.rows, content.cells
-        except InvalidInputError as error:
-            faults += _within(error, path)
+        faults += error.faults  # of the folder itself
+    content = (_attempted(lambda: read_workbook(book, manifest), path, faults) if book.is_file() else None) or _NO_ROWS
     ended = {one.attempt.attempt_id: one for one in records if one.attempt.outcome is not None}
     source = Source(
         shown=shown,
@@ -109,9 +104,9 @@ def _read_folder(path: Path, manifest: Manifest, seal: Seal) -> Source:
         records=ended,
         homes={name: path / ATTEMPTS / name for name in ended},
         unfinished=tuple(one.attempt.attempt_id for one in records if one.attempt.outcome is None),
-        environments=environments,
-        rows={row.attempt_id: row for row in rows},
-        cells=cells,
+        environments={name: path / ENVIRONMENTS / f"{name}.json" for name in environments},
+        rows={row.attempt_id: row for row in content.rows},
+        cells=content.cells,
     )
     faults += _foreign(source, seal)
     if faults:
@@ -129,6 +124,15 @@ def _read_sent(path: Path, manifest: Manifest, seal: Seal) -> Source:
     if faults := _foreign(found, seal):
         raise InvalidInputError(*faults)
     return found
+
+
+def _attempted(read: Callable[[], _Read], folder: Path, faults: list[Fault]) -> _Read | None:
+    """What `read` gives, or None after its faults were added: the other parts are read all the same."""
+    try:
+        return read()
+    except InvalidInputError as error:
+        faults += _within(error, folder)
+        return None
 
 
 def _within(error: InvalidInputError, folder: Path) -> list[Fault]:

@@ -41,10 +41,11 @@ from lab.store.workbook.content import AppendResult, WorkbookContent
 from lab.store.workbook.lines import Figures
 from lab.store.workbook.read import read_rows
 from lab.store.workbook.refresh import refresh
+from lab.store.workbook.which import NEW_ROWS, backup_of
 from lab.store.wrong_ids import keep_wrong_ids
 
-BACKUP = f"{Path(WORKBOOK).stem}.backup.xlsx"
-BESIDE = f"{Path(WORKBOOK).stem}.new-rows-*.xlsx"
+BACKUP = backup_of(Path(WORKBOOK)).name
+_BESIDE = NEW_ROWS.format(stem=Path(WORKBOOK).stem, stamp="*")
 _REPLACED = f"{Path(WORKBOOK).stem}.replaced-{{stamp}}{{ending}}"
 _NO_ROW = "attempt-without-row"
 _DECLARED = tuple(column.name for column in COLUMNS if column.owner == "declared")
@@ -171,7 +172,7 @@ def _read_beside(folder: Path, manifest: Manifest) -> dict[Path, WorkbookContent
     """The rows of every file that was written beside the workbook; raises InvalidInputError, every fault at once."""
     found: dict[Path, WorkbookContent] = {}
     faults: list[Fault] = []
-    for path in sorted(folder.glob(BESIDE)):
+    for path in sorted(folder.glob(_BESIDE)):
         try:
             found[path] = read_rows(path, manifest)
         except InvalidInputError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 from lab.errors import InvalidInputError, fault
 from lab.formats.base import Choices, Format, Found, Latencies, Reading, Source
 from lab.formats.codecarbon import CODECARBON
@@ -18,6 +20,8 @@ FORMATS: tuple[Format, ...] = (
     TABLE,  # last: any text with lines may be a table
 )  # fmt: skip
 
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
 __all__ = ["FORMATS", "Choices", "Format", "Found", "Latencies", "Reading", "Source", "recognise"]
 
 
@@ -31,6 +35,8 @@ def recognise(source: Source, choices: Choices) -> Format:
     """
     if not source.data.strip():
         raise InvalidInputError(fault("import-empty", file=source.name))
+    if choices.table is None and source.data.startswith(_UTF_16):
+        raise InvalidInputError(fault("import-utf-16", file=source.name))
     if choices.table is not None and not source.looks_like_json and TABLE.matches(source):
         return TABLE
     found = next((one for one in FORMATS if one.matches(source)), None)

@@ -4,19 +4,39 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 from lab.errors import Fault, InvalidInputError, fault
 from lab.formats.mapping import TableMap
-from lab.formats.units import Units
+from lab.formats.units import MOST_J, YEARS, Units, joules
 from lab.model.attempt import DeviceMemory, Outcome
 from lab.model.reason import Reason
 
 Cells = Mapping[str, Any]  # columns of `Attempt` that the file states, in the workbook's own units
 _TRUNCATED = ("Unterminated string", "Expecting value", "Expecting ',' delimiter", "Expecting property name")
+# A number as tools write it; `float` would also take `1_000` and digits of other scripts.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NO_NUMBER = re.compile(r"[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
+# Escapes of half a character, which no file can hold, and of controls, which a terminal would obey.
+_UNREADABLE = re.compile(r"\\(?:u(?:[dD][89a-fA-F]|00[01][0-9a-fA-F]|007[fF]|00[89][0-9a-fA-F])|[bf])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_LARGEST_COUNT = 2**53  # the largest whole number that every reader of a workbook or a JSON holds exactly
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A cell of a workbook that holds no value: `found` is its error, empty for a formula that was never calculated."""
+
+    found: str
+
+
+# The rows of a sheet by its name (None: the first), each with its place and its cells; "" where nothing is.
+SheetReader = Callable[[str | None], Iterator[tuple[str, Sequence[object]]]]
 
 
 @dataclass(frozen=True)
@@ -28,12 +48,14 @@ class Source:
         folder: tells files that lie together from others; kept nowhere.
         data: its bytes.
         sha256: of the bytes, 64 hex digits.
+        sheet: reads one of its sheets where it is a workbook.
     """
 
     name: str
     folder: str
     data: bytes
     sha256: str
+    sheet: SheetReader | None = None
 
     @cached_property
     def head(self) -> str:
@@ -65,13 +87,16 @@ class Source:
             return None
         text = self.text
         try:
-            return json.loads(text)
+            found = json.loads(text)
+            return _readable(found) if _UNREADABLE.search(text) else found
         except json.JSONDecodeError as error:
             at_end = not text[error.pos :].strip() or error.msg.startswith("Unterminated string")
-            slug = "import-cut-off" if at_end and error.msg.startswith(_TRUNCATED) else "file-not-json"
+            slug = "import-cut-off" if at_end and error.msg.startswith(_TRUNCATED) else "import-not-json"
+            if error.msg == "Extra data":
+                slug = "import-several-json"
             raise InvalidInputError(fault(slug, file=self.name, place=f"line {error.lineno}")) from None
         except (ValueError, RecursionError):
-            raise InvalidInputError(fault("file-not-json", file=self.name)) from None
+            raise InvalidInputError(fault("import-not-json", file=self.name)) from None
 
 
 @dataclass(frozen=True)
@@ -155,6 +180,7 @@ class Values:
         self.file = file
         self.units = units
         self.faults: list[Fault] = []
+        self.absent: dict[str, tuple[int, int]] = {}
 
     def fault(self, slug: str, place: str, **values: object) -> None:
         """Remember what is wrong at a place of the file."""
@@ -171,23 +197,24 @@ class Values:
                 return None
             case int() | float():
                 found = _float(value)
-            case str():
-                try:
-                    found = float(value.strip())
-                except ValueError:
-                    self.fault("import-not-a-number", place, found=value[:60])
-                    return None
+            case str() if _NUMBER.fullmatch(value.strip()):
+                found = float(value)
+            case str() if _NO_NUMBER.fullmatch(value.strip()):
+                return None
+            case Mapping() | list():
+                self.fault("import-not-a-number", place, found=json.dumps(value)[:60])
+                return None
             case _:
-                self.fault("import-not-a-number", place, found=type(value).__name__)
+                self.fault("import-not-a-number", place, found=str(value)[:60])
                 return None
         return found if found is not None and math.isfinite(found) else None
 
     def whole(self, value: object, place: str) -> int | None:
-        """A count; None for absent."""
+        """A count up to 2^53; None for absent."""
         found = self.number(value, place)
         if found is None:
             return None
-        if found < 0 or found != int(found):
+        if not 0 <= found <= _LARGEST_COUNT or found != int(found):
             self.fault("import-not-a-count", place, found=str(value)[:60])
             return None
         return int(found)
@@ -203,8 +230,41 @@ class Values:
         taken = None if found is None else self._taken(self.units.bytes(found, unit), place)
         return None if taken is None else round(taken)
 
+    def joules(self, value: object, place: str, unit: str) -> float | None:
+        """An energy in joules, from the unit that the format documents or the mapping states."""
+        found = self.number(value, place)
+        if found is not None and found < 0:
+            self.fault("import-negative", place, found=repr(found))
+            return None
+        taken = None if found is None else joules(found, unit)
+        if taken is not None and taken > MOST_J:
+            self.fault("import-beyond", place, found=repr(found), unit=unit)
+            return None
+        return taken
+
+    def moment(self, found: datetime, place: str, *, before: float = 0, stated: object = None) -> datetime | None:
+        """A moment with its offset, `before` seconds earlier; a fault where its year cannot be."""
+        try:
+            start = found - timedelta(seconds=before)
+            year = start.astimezone(UTC).year
+        except OverflowError:
+            year = 0
+        if year in YEARS:
+            return start
+        shown = found.isoformat() if stated is None else str(stated)
+        self.fault("import-moment-doubt", place, found=shown, first=str(YEARS[0]), last=str(YEARS[-1]))
+        return None
+
     def all_seconds(self, values: Sequence[object], place: str, unit: str = "s") -> list[float]:
-        """Every latency of a list that is one, in seconds; a wrong-looking unit is told once, by the largest."""
+        """Every latency of a list that is one, in seconds; how many are none is in `absent`."""
+        each = self.each_seconds(values, place, unit)
+        kept = [one for one in each if one is not None]
+        if kept and len(kept) < len(each):
+            self.absent[place] = (len(each) - len(kept), len(each))
+        return kept
+
+    def each_seconds(self, values: Sequence[object], place: str, unit: str = "s") -> list[float | None]:
+        """Every latency of a list, in seconds, None where there is none; the largest tells of a wrong-looking unit."""
         numbers = [
             one if type(one) is float and math.isfinite(one) else self.number(one, f"{place}[{n}]")
             for n, one in enumerate(values)
@@ -215,7 +275,7 @@ class Values:
             self._taken(self.units.seconds(max(kept), unit, least=0.0), place)
             if min(kept) < 0:
                 self.fault("import-negative", place, found=str(min(kept)))
-        return [one * factor.value for one in kept] if not factor.slug else []
+        return [None if one is None else one * factor.value for one in numbers] if not factor.slug else []
 
     def _taken(self, converted: Any, place: str) -> float | None:  # noqa: ANN401  (a conversion of `units`)
         if converted.slug:
@@ -227,6 +287,15 @@ class Values:
         """Raise InvalidInputError with everything that was found wrong."""
         if self.faults:
             raise InvalidInputError(*self.faults)
+
+
+def _readable(value: Any) -> Any:  # noqa: ANN401  (a JSON value)
+    """The value with a replacement character for what cannot be written or shown, in texts and in keys."""
+    if isinstance(value, str):
+        return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {_readable(key): _readable(one) for key, one in value.items()}
+    return [_readable(one) for one in value] if isinstance(value, list) else value
 
 
 def _float(value: float) -> float | None:

@@ -2,18 +2,17 @@
 
 Shape: `codecarbon/output_methods/emissions_data.py` of codecarbon 3.3.2 (2.x lacks `water_consumed`, `pue`, `wue` and
 the utilisation columns; a file of tasks has `task_name` in front). `duration` is seconds, `energy_consumed` kWh of
-processor, memory and cards together. `timestamp` has no offset, and a row does not say how its run ended.
+processor, memory and cards together. `timestamp` has no offset, and a row does not say how its run ended. A tracker
+that is flushed writes its run again, with the seconds since its start: rows of one run are readings of one value.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from lab.formats.base import Choices, Format, Found, Reading, Source, Values
-from lab.formats.units import joules
+from lab.formats.csv_text import csv_rows
 from lab.model.attempt import Outcome
 from lab.model.reason import reason
 
@@ -28,18 +27,20 @@ def _matches(source: Source) -> bool:
 def _read(sources: Sequence[Source], choices: Choices) -> Reading:
     source = sources[0]
     values = Values(source.name, choices.units)
-    rows = csv.reader(io.StringIO(source.text))
-    header = next(rows)
+    rows = csv_rows(source.text, source.name)
+    header = next(rows)[1]
     found, versions = [], set()
-    for cells in rows:
-        place = f"line {rows.line_num}"
-        if not cells:
-            continue
+    seen: dict[tuple[str, str], str] = {}
+    for place, cells in rows:
         if len(cells) != len(header):
             values.fault("import-row-width", place, found=len(cells), wanted=len(header))
             continue
         row = dict(zip(header, cells, strict=True))
         versions.add(row.get("codecarbon_version") or None)
+        run = row["run_id"], row.get("task_name", "")
+        if run in seen:
+            values.fault("import-run-twice", place, run=run[0][:60], first=seen[run])
+        seen.setdefault(run, place)
         found.append(_run(row, place, values, choices))
     values.done()
     known = versions - {None}
@@ -48,21 +49,21 @@ def _read(sources: Sequence[Source], choices: Choices) -> Reading:
 
 def _run(row: Mapping[str, str], place: str, values: Values, choices: Choices) -> Found:
     seconds = values.seconds(row["duration"], place)
-    energy = values.number(row.get("energy_consumed"), place)
+    energy = values.joules(row.get("energy_consumed"), place, "kWh")
     outcome: Outcome = choices.ended or "failed"
     if choices.ended is None:
         values.fault("import-end-unknown", place, option="--ended completed")
     because = None if seconds else reason("ended.imported.no_time")
     outcome = outcome if seconds else "failed"
-    started = _started(row["timestamp"], seconds)
+    started = _started(row["timestamp"], seconds, place, values)
     return Found(
-        f"{place}, {row['run_id']}",
+        f"{place}, {row['run_id'][:60]}",
         {
             "outcome": outcome,
             "started_at": None if started is None else started.isoformat(),
             "elapsed_s": seconds,
             "duration_s": seconds if outcome == "completed" else None,
-            "energy_j": None if energy is None else joules(energy, "kWh"),
+            "energy_j": energy,
         },
         missing={
             **({} if started else {"started_at": "missing.no_zone"}),
@@ -86,13 +87,14 @@ def _run(row: Mapping[str, str], place: str, values: Values, choices: Choices) -
     )
 
 
-def _started(text: str, seconds: float | None) -> datetime | None:
+def _started(text: str, seconds: float | None, place: str, values: Values) -> datetime | None:
     """`timestamp` is the end of the run: its start is known only where an offset and a duration stand."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found.astimezone(UTC) - timedelta(seconds=seconds) if found.tzinfo and seconds else None
+    start = values.moment(found, place, before=seconds) if found.tzinfo and seconds else None
+    return None if start is None else start.astimezone(UTC)
 
 
 CODECARBON = Format("codecarbon", "codecarbon", _matches, _read)

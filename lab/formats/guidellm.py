@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lab.formats.base import Choices, Format, Found, Latencies, Reading, Source, Values, listed, of
+from lab.formats.notes import left_out
 from lab.model.reason import reason
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STATES = ("successful", "incomplete", "errored")
 _OLD_COUNTS = {"successful": "total_successful", "incomplete": "total_incomplete", "errored": "total_errored"}
 
@@ -46,7 +48,11 @@ def _run(one: Mapping[str, Any], place: str, values: Values) -> Found:
     # Requests that no count tells of are unknown, and unknown is not whole.
     whole = done > 0 and lost == 0 and None not in counts.values() and bool(seconds)
     because = None if whole else reason("ended.imported.requests", completed=done, failed=lost, planned=done + lost)
-    started = None if not start or start < 0 else datetime.fromtimestamp(start, UTC).isoformat()
+    populations = _populations(one, place, values)
+    notes = left_out({name: held for name, held in values.absent.items() if name.startswith(f"{place}.")})
+    if not listed(of(one.get("requests")).get("successful")):
+        notes = (*notes, reason("imported.note.no_requests"))
+    started = _started(start, place, values)
     return Found(
         place,
         {
@@ -58,10 +64,18 @@ def _run(one: Mapping[str, Any], place: str, values: Values) -> Found:
         },
         because=because,
         group=place,
-        populations=_populations(one, place, values),
+        populations=populations,
         facts=_facts(one),
-        notes=() if listed(of(one.get("requests")).get("successful")) else (reason("imported.note.no_requests"),),
+        notes=notes,
     )
+
+
+def _started(start: float | None, place: str, values: Values) -> str | None:
+    """The moment as text; milliseconds in place of seconds give no moment that can be."""
+    if not start:
+        return None
+    found = values.moment(_EPOCH, place, before=-start, stated=start)
+    return None if found is None else found.isoformat()
 
 
 def _moment(places: Sequence[object], values: Values, place: str) -> float | None:
@@ -77,7 +91,8 @@ def _populations(one: Mapping[str, Any], place: str, values: Values) -> tuple[La
     good = [of(request) for request in listed(of(one.get("requests")).get("successful"))]
     here = f"{place}.requests.successful"
     whole = values.all_seconds([_latency(request) for request in good], here)
-    first = values.all_seconds([request.get("time_to_first_token_ms") for request in good], here, "ms")
+    first_at = f"{here}.time_to_first_token_ms"
+    first = values.all_seconds([request.get("time_to_first_token_ms") for request in good], first_at, "ms")
     found = (Latencies("request", whole), Latencies("time_to_first_token", first))
     return tuple(one for one in found if one.values)
 

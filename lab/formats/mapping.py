@@ -19,6 +19,7 @@ scores = ["p_billing", "p_bug"]
 
 from __future__ import annotations
 
+import codecs
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,8 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lab.errors import Fault, InvalidInputError, fault
-from lab.formats.units import ENERGIES, SIZES, TIMES
+from lab.formats.units import ENERGIES, SIZES, TIMES, YEARS
+from lab.messages import DASH
 from lab.model.attempt import COLUMNS, OUTCOMES
 
 # The product's own: they name files of the campaign or what was observed by it.
@@ -42,9 +44,11 @@ TARGETS: Mapping[str, str] = {
 }
 UNIT_OF = {one.name: one.unit for one in COLUMNS if one.unit in ("s", "bytes", "J")}
 _UNITS: Mapping[str, Sequence[str]] = {"s": tuple(TIMES), "bytes": tuple(SIZES), "J": tuple(ENERGIES)}
-_TOP = ("delimiter", "decimal", "encoding", "sheet", "columns", "constants", "predictions")
+_PLAIN = ("delimiter", "decimal", "encoding", "sheet")
+_TOP = (*_PLAIN, "columns", "constants", "predictions")
 _COLUMN = ("column", "unit", "values", "zone")
 _PREDICTIONS = ("id", "prediction", "scores", "order")
+_LARGEST = 2**53  # of a constant that counts, like every count of an imported file
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def parse_mapping(text: str, file: str) -> TableMap:
 
     Raises:
         InvalidInputError: it is no TOML, has an unknown key (the nearest known one is named), a measure without a unit,
-            or an unknown unit, outcome or zone; every fault at once.
+            an unknown unit, outcome, zone or encoding, or a key that its column has no use for; every fault at once.
     """
     try:
         held = tomllib.loads(text)
@@ -98,11 +102,15 @@ def parse_mapping(text: str, file: str) -> TableMap:
         for name, stated in reader.table(held, "columns").items()
         if reader.target(name, "columns") and (found := reader.column(name, stated)) is not None
     }
-    constants = {name: value for name, value in reader.table(held, "constants").items() if reader.constant(name, value)}
+    constants = {
+        name: constant
+        for name, value in reader.table(held, "constants").items()
+        if (constant := reader.constant(name, value)) is not None
+    }
     predictions = reader.predictions(held["predictions"]) if "predictions" in held else None
+    plain = {name: reader.plain(name, held[name]) for name in _PLAIN if name in held}
     if reader.faults:
         raise InvalidInputError(*reader.faults)
-    plain = {name: str(held[name]) for name in ("delimiter", "decimal", "encoding", "sheet") if name in held}
     return TableMap(columns, constants, predictions, **plain)
 
 
@@ -120,9 +128,25 @@ class _Reader:
         for name in held:
             if name not in known:
                 near = get_close_matches(name, known, 1)
-                self.fault(
-                    "map-unknown-key", f"{within}{name}", name=name, near=near[0] if near else "", known=list(known)
-                )
+                facts = {"name": name, "near": near[0] if near else DASH, "known": list(known)}
+                self.fault("map-unknown-key", f"{within}{name}", **facts)
+
+    def plain(self, name: str, value: object) -> str:
+        """One of the keys at the top, as text; an encoding by its canonical name."""
+        text = value if isinstance(value, str) else ""
+        if name == "encoding":
+            try:
+                "".encode(text)
+                return codecs.lookup(text).name
+            except (LookupError, ValueError):
+                self.fault("map-unknown-encoding", name, found=str(value)[:60])
+        elif name == "delimiter" and (len(text) != 1 or text in '"\r\n'):
+            self.fault("import-bad-delimiter", name, found=str(value)[:60])
+        elif name == "decimal" and text not in (".", ","):
+            self.fault("map-bad-decimal", name, found=str(value)[:60])
+        elif not text:
+            self.fault("map-no-text", name, name=name)
+        return text
 
     def table(self, held: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         found = held.get(name, {})
@@ -150,13 +174,20 @@ class _Reader:
             slug = "map-no-unit" if unit is None else "map-unknown-unit"
             self.fault(slug, place, name=name, unit=str(unit), known=list(_UNITS[str(wanted)]))
         values = stated.get("values", {})
+        if not isinstance(values, dict):
+            self.fault("map-not-a-table", f"{place}.values", name=f"columns.{name}.values")
+            values = {}
+        kind = TARGETS[name]
+        useless = {"unit": wanted is None, "values": kind not in ("text", "choice"), "zone": kind != "moment"}
+        for key in [key for key, here in useless.items() if here and key in stated]:
+            self.fault("map-useless-key", f"{place}.{key}", name=name, key=key)
         if name == "outcome":
             self._outcomes(values, place)
-        zone = self._zone(stated["zone"], place) if "zone" in stated else None
-        return ColumnMap(stated["column"], unit, values if isinstance(values, dict) else {}, zone)
+        zone = self._zone(stated["zone"], place) if "zone" in stated and not useless["zone"] else None
+        return ColumnMap(stated["column"], unit, values, zone)
 
-    def _outcomes(self, values: object, place: str) -> None:
-        for word, outcome in values.items() if isinstance(values, dict) else ():
+    def _outcomes(self, values: Mapping[str, object], place: str) -> None:
+        for word, outcome in values.items():
             if outcome not in OUTCOMES:
                 self.fault("map-unknown-outcome", f"{place}.values.{word}", found=str(outcome), known=list(OUTCOMES))
 
@@ -173,18 +204,34 @@ class _Reader:
             self.fault("map-unknown-zone", place, found=text)
             return None
 
-    def constant(self, name: str, value: object) -> bool:
+    def constant(self, name: str, value: object) -> object:
+        """The value that holds for every row, None after a fault; a moment as ISO 8601 text."""
         if not self.target(name, "constants"):
-            return False
+            return None
         if name == "outcome" and value not in OUTCOMES:
             self.fault("map-unknown-outcome", "constants.outcome", found=str(value), known=list(OUTCOMES))
-            return False
+            return None
         kind = TARGETS[name]
+        if kind == "moment":
+            return self._moment(name, value)
         types: Mapping[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float)}
         fits = isinstance(value, types.get(kind, (str,))) and not isinstance(value, bool)
+        if isinstance(value, int | float):
+            fits = fits and 0 <= value <= _LARGEST  # NaN is neither
         if not fits:
             self.fault("map-bad-constant", f"constants.{name}", name=name, wanted=kind, found=str(value)[:60])
-        return fits
+        return value if fits else None
+
+    def _moment(self, name: str, value: object) -> str | None:
+        """TOML has moments of its own; text is taken too."""
+        try:
+            found = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+        except ValueError:
+            found = None
+        if found is not None and found.tzinfo is not None and found.year in YEARS:
+            return found.isoformat()
+        self.fault("import-not-a-moment", f"constants.{name}", found=str(value)[:60])
+        return None
 
     def predictions(self, stated: object) -> PredictionMap | None:
         if not isinstance(stated, dict):
@@ -192,6 +239,9 @@ class _Reader:
             return None
         self.only(stated, _PREDICTIONS, "predictions.")
         scores, order = stated.get("scores"), stated.get("order")
+        several = scores if isinstance(scores, list) else [] if scores is None else [scores]
+        if not all(isinstance(one, str) for one in several):
+            self.fault("map-no-column", "predictions.scores", name="scores")
         if order not in (None, "corpus"):
             self.fault("map-unknown-order", "predictions.order", found=str(order))
         if order is not None and "id" in stated:

@@ -117,7 +117,7 @@ def _run(
         "summary",
         {
             "outcome": "completed" if good else "failed",
-            "started_at": _started(logged),
+            "started_at": _started(logged, values),
             "completed_inputs": samples if good else None,
             "elapsed_s": seconds,
             "duration_s": seconds if good else None,
@@ -139,11 +139,15 @@ def _unmet(stated: Mapping[str, str]) -> str:
 
 
 def _aggregates(stated: Mapping[str, str]) -> tuple[Reason, ...]:
-    figures = [f"{name} = {value}" for name, value in stated.items() if "latency (ns)" in name or "per second" in name]
-    return (reason("imported.note.aggregates", place="summary", figures=figures[:12], unit="ns"),) if figures else ()
+    found: list[Reason] = []
+    for part, unit in (("latency (ns)", "ns"), ("per second", "1/s")):
+        figures = [f"{name} = {value}" for name, value in stated.items() if part in name][:12]
+        if figures:
+            found.append(reason("imported.note.aggregates", place="summary", figures=figures, unit=unit))
+    return tuple(found)
 
 
-def _started(logged: Mapping[str, Any]) -> str | None:
+def _started(logged: Mapping[str, Any], values: Values) -> str | None:
     """`power_begin` or `test_datetime` with its offset or a Z; loadgen's `time_ms` counts from the start of the run."""
     for name in ("power_begin", "test_datetime"):
         text = str(logged.get(name, ""))
@@ -151,10 +155,10 @@ def _started(logged: Mapping[str, Any]) -> str | None:
             found = datetime.strptime(text, "%m-%d-%Y %H:%M:%S.%f") if "-" in text[:3] else datetime.fromisoformat(text)  # noqa: DTZ007  (the next line: power_begin is UTC)
         except ValueError:
             continue
-        if name == "power_begin":
-            return found.replace(tzinfo=UTC).isoformat()
-        if found.tzinfo:
-            return found.astimezone(UTC).isoformat()
+        found = found.replace(tzinfo=UTC) if name == "power_begin" else found
+        start = values.moment(found, name) if found.tzinfo else None
+        if start is not None:
+            return start.astimezone(UTC).isoformat()
     return None
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from lab.formats.base import Choices, Format, Found, Latencies, Reading, Source, Values, listed, of
-from lab.formats.notes import aggregates
+from lab.formats.notes import aggregates, left_out
 from lab.model.reason import Reason, reason
 
 _MEASURED = ("latency", "memory", "energy", "throughput", "efficiency")
@@ -62,6 +62,7 @@ def _read(sources: Sequence[Source], choices: Choices) -> Reading:
     if energy := _energy(report):
         missing["energy_j"] = "missing.energy_by_target"
         notes += energy
+    notes += left_out(values.absent)
     loads = next((one.values for one in populations if one.name == _LOAD), ())
     cells["load_s"] = round(loads[0], 6) if len(loads) == 1 else None
     targets = tuple(one for one in populations if one.name != _LOAD)
@@ -69,8 +70,11 @@ def _read(sources: Sequence[Source], choices: Choices) -> Reading:
     known = [one.name for one in targets]
     if choices.passes is not None and choices.passes not in known:
         values.fault("import-no-target", "--passes", found=choices.passes, known=known)
+    raw = listed(of(of(report.get(str(choices.passes))).get("latency")).get("values"))
+    unit = str(of(of(report.get(str(choices.passes))).get("latency")).get("unit", "s"))
+    each = values.each_seconds(raw, f"{choices.passes}.latency.values", unit) if not values.faults else []
     values.done()
-    found = (_whole(session),) if choices.passes is None else tuple(_passes(session, choices.passes))
+    found = (_whole(session),) if choices.passes is None else tuple(_passes(session, choices.passes, each))
     version = of(config.get("environment")).get("optimum_benchmark_version")
     return Reading(found, None if version is None else str(version))
 
@@ -94,12 +98,11 @@ def _whole(session: Found) -> Found:
     )
 
 
-def _passes(session: Found, target: str) -> Iterator[Found]:
+def _passes(session: Found, target: str, each: Sequence[float | None]) -> Iterator[Found]:
     """Each value of the target as a pass; what belongs to the whole session is with the first."""
-    own = next(one for one in session.populations if one.name == target)
-    rest = tuple(one for one in session.populations if one is not own)
-    for number, value in enumerate(own.values):
-        seconds = round(value, 6)
+    rest = tuple(one for one in session.populations if one.name != target)
+    for number, value in enumerate(each):
+        seconds = None if value is None else round(value, 6)
         taken = {
             "outcome": "completed" if seconds else "failed",
             "elapsed_s": seconds,

@@ -10,6 +10,8 @@ from lab.formats.base import Source, of
 _BY_KEYS: Mapping[str, frozenset[str]] = {
     "pytest-benchmark": frozenset({"machine_info", "benchmarks"}),
     "Google Benchmark": frozenset({"context", "benchmarks"}),
+    "SGLang `bench_serving`": frozenset({"completed", "mean_e2e_latency_ms"}),
+    "NVIDIA GenAI-Perf or AIPerf": frozenset({"request_throughput", "request_latency"}),
     "lm-evaluation-harness": frozenset({"results", "configs", "versions"}),
     "optimum-benchmark `benchmark_config.json`": frozenset({"scenario", "backend", "launcher"}),
     "GPU Decision Lab `decision.json`": frozenset({"schema_version", "campaign", "report_version"}),

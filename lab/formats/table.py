@@ -1,33 +1,34 @@
-"""Any table, csv or xlsx, by a mapping file: one run a row.
+"""Any table, csv or workbook, by a mapping file: one run a row.
 
-A csv is text by RFC 4180 with the delimiter that the mapping states; a workbook is read as its cells hold it, by
-calamine, formulas by the result that was saved. Nothing is read from a column that the mapping does not name.
+A csv is text by RFC 4180 with the delimiter that the mapping states; a workbook (xlsx or ods) is read as its cells hold
+it, formulas by the result that was saved. Nothing is read from a column that the mapping does not name.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
 from lab.errors import InvalidInputError, fault
-from lab.formats.base import Choices, Format, Found, Reading, Source, Values
+from lab.formats.base import Choices, Format, Found, Reading, Source, Unusable, Values
+from lab.formats.csv_text import csv_rows
 from lab.formats.mapping import TARGETS, UNIT_OF, ColumnMap, TableMap
-from lab.formats.units import joules
 from lab.model.attempt import OUTCOMES
 from lab.model.reason import reason
 
-_ZIP = b"PK\x03\x04"
+_BOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # a zip, and the container of xls, which is named when it is refused
+_GROUPS = str.maketrans("", "", "\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}")
 _ERRORS = ("#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!")  # what a formula without a result shows
 
 Row = tuple[str, Mapping[str, object]]  # its place, and its cells by header
 
 
 def _matches(source: Source) -> bool:
-    return not source.looks_like_json and (source.data.startswith(_ZIP) or "\n" in source.head)
+    if source.data.startswith(_BOOKS):
+        return True
+    return not source.looks_like_json and (b"\n" in source.data or b"\r" in source.data)
 
 
 def _read(sources: Sequence[Source], choices: Choices) -> Reading:
@@ -54,7 +55,11 @@ def rows_of(source: Source, table: TableMap) -> Iterator[Row]:
         InvalidInputError: it is no table, a row has another number of cells than the header, or a mapped column is
             not there, or there twice.
     """
-    rows = _sheet(source, table) if source.data.startswith(_ZIP) else _lines(source, table)
+    rows: Iterator[tuple[str, Sequence[object]]] = _lines(source, table)
+    if source.data.startswith(_BOOKS):
+        if source.sheet is None:
+            raise InvalidInputError(fault("import-not-a-workbook", file=source.name))
+        rows = source.sheet(table.sheet)
     header: list[str] | None = None
     for place, cells in rows:
         if header is None:
@@ -69,34 +74,12 @@ def rows_of(source: Source, table: TableMap) -> Iterator[Row]:
             )
 
 
-def _lines(source: Source, table: TableMap) -> Iterator[tuple[str, list[Any]]]:
+def _lines(source: Source, table: TableMap) -> Iterator[tuple[str, list[str]]]:
     try:
-        text = source.data.decode(table.encoding.replace("utf-8", "utf-8-sig"))
-    except (UnicodeDecodeError, LookupError):
+        text = source.data.decode("utf-8-sig" if table.encoding == "utf-8" else table.encoding)
+    except (UnicodeError, LookupError):
         raise InvalidInputError(fault("import-not-text", file=source.name, encoding=table.encoding)) from None
-    if len(table.delimiter) != 1:
-        raise InvalidInputError(fault("import-bad-delimiter", file=source.name, found=table.delimiter))
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=table.delimiter, strict=True)
-    try:
-        for cells in rows:
-            yield f"line {rows.line_num}", list(cells)
-    except csv.Error:
-        raise InvalidInputError(fault("import-cut-off", file=source.name, place=f"line {rows.line_num}")) from None
-
-
-def _sheet(source: Source, table: TableMap) -> Iterator[tuple[str, list[Any]]]:
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        book = CalamineWorkbook.from_filelike(io.BytesIO(source.data))
-        name = table.sheet or book.sheet_names[0]
-        if name not in book.sheet_names:
-            raise InvalidInputError(fault("import-no-sheet", file=source.name, found=name, known=book.sheet_names))
-        cells = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-    except (CalamineError, OSError, IndexError):
-        raise InvalidInputError(fault("import-not-a-workbook", file=source.name)) from None
-    for number, row in enumerate(cells, 1):
-        yield f"{name}!{number}", row
+    yield from csv_rows(text, source.name, table.delimiter)
 
 
 def _check_header(source: Source, header: Sequence[str], table: TableMap) -> None:
@@ -124,9 +107,11 @@ def _run(place: str, stated: Mapping[str, object], table: TableMap, values: Valu
         outcome = "failed"
     seconds = cells.get("duration_s")
     because = None
-    if outcome == "completed" and "duration_s" in cells and not seconds:
+    if outcome == "completed" and ("duration_s" in cells or "duration_s" in table.columns) and not seconds:
         outcome, because = "failed", reason("ended.imported.no_time")
     cells |= {"outcome": outcome, "elapsed_s": cells.get("elapsed_s") or seconds}
+    if seconds and cells["elapsed_s"] < seconds:
+        values.fault("import-elapsed-less", place, elapsed=str(cells["elapsed_s"]), duration=str(seconds))
     if outcome != "completed":
         cells["duration_s"] = None
         because = because or reason("ended.imported.stated", outcome=str(stated.get("outcome") or outcome))
@@ -135,13 +120,19 @@ def _run(place: str, stated: Mapping[str, object], table: TableMap, values: Valu
 
 def _cell(name: str, value: object, place: str, table: TableMap, values: Values) -> Any:  # noqa: ANN401  (any column's kind)
     column, kind = table.columns[name], TARGETS[name]
+    if isinstance(value, Unusable):
+        values.fault("import-cell-error" if value.found else "import-not-calculated", place, found=value.found)
+        return None
     if name == "outcome":
         return _outcome(str(value).strip(), column, place, values)
     if kind == "moment":
         return _moment(value, column, place, values)
     if kind == "text":
         return _text(column.values.get(str(value).strip(), value))
-    return _number(name, _decimal(value, table), column, place, values)
+    number = plain_number(value, table.decimal)
+    if number is None:
+        values.fault("import-decimal-point", place, found=str(value)[:60])
+    return _number(name, number, column, place, values)
 
 
 def _number(name: str, value: object, column: ColumnMap, place: str, values: Values) -> float | None:
@@ -150,10 +141,9 @@ def _number(name: str, value: object, column: ColumnMap, place: str, values: Val
         return values.seconds(value, place, column.unit or "s")
     if unit == "bytes":
         return values.bytes(value, place, column.unit or "B")
-    found = values.number(value, place)
     if unit == "J":
-        return None if found is None else joules(found, column.unit or "J")
-    return values.whole(value, place) if TARGETS[name] == "integer" else found
+        return values.joules(value, place, column.unit or "J")
+    return values.whole(value, place) if TARGETS[name] == "integer" else values.number(value, place)
 
 
 def _outcome(word: str, column: ColumnMap, place: str, values: Values) -> str | None:
@@ -176,14 +166,23 @@ def _moment(value: object, column: ColumnMap, place: str, values: Values) -> str
     if found.tzinfo is None and column.zone is None:
         values.fault("import-no-zone", place, found=str(value)[:60])
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=column.zone)).isoformat()
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=column.zone)
+        if found.utcoffset() != found.replace(fold=1).utcoffset():  # skipped or repeated when the clocks change
+            values.fault("import-clock-change", place, found=str(value)[:60], zone=str(column.zone))
+            return None
+    start = values.moment(found, place)
+    return None if start is None else start.isoformat()
 
 
-def _decimal(value: object, table: TableMap) -> object:
-    """A number written with the mapping's decimal sign; a comma where a point is declared stays, and is refused."""
-    if isinstance(value, str) and table.decimal == ",":
-        return value.replace("\N{NARROW NO-BREAK SPACE}", "").replace("\N{NO-BREAK SPACE}", "").replace(",", ".")
-    return value
+def plain_number(value: object, decimal: str) -> object:
+    """A number written with a point, from one with the mapping's decimal sign; what is none stays, to be refused.
+
+    None: a point where decimal commas are declared. It may group thousands, so `1.234` is not to be guessed.
+    """
+    if not isinstance(value, str) or decimal != ",":
+        return value
+    return None if "." in value else value.translate(_GROUPS).replace(",", ".")
 
 
 def _text(value: object) -> str:

@@ -21,6 +21,9 @@ ENERGIES: Mapping[str, Decimal] = {
 }  # fmt: skip
 # What no single pass or device has: the value is then in another unit, which a person has to say.
 LONGEST_S, SHORTEST_S = Decimal(31 * 24 * 3600), Decimal("1e-6")
+# What nothing lasts, holds or takes, whatever the unit: a hundred years, what a workbook counts exactly, 10^15 J.
+MOST_S, MOST_B, MOST_J = Decimal(100 * 366 * 24 * 3600), Decimal(2**53), Decimal(10**15)
+YEARS = range(2000, 2100)  # a start outside them is in another unit, or of a clock that was not set
 LARGEST_B, SMALLEST_B = Decimal(2**44), Decimal(2**16)
 
 
@@ -62,6 +65,8 @@ class Units:
         if self.time is None and (found > LONGEST_S or 0 < found < Decimal(repr(least))):
             facts = {"found": repr(value), "unit": unit, "seconds": f"{found:f}", "option": "--unit time=ms"}
             return Converted(0, "import-unit-doubt", facts)
+        if found > MOST_S:
+            return Converted(0, "import-beyond", {"found": repr(value), "unit": unit})
         return Converted(round(float(found), DURATION_DIGITS))
 
     def bytes(self, value: float, documented: str) -> Converted:
@@ -75,6 +80,8 @@ class Units:
         if self.memory is None and (found > LARGEST_B or 0 < found < SMALLEST_B):
             facts = {"found": repr(value), "unit": unit, "bytes": f"{found:f}", "option": "--unit memory=MiB"}
             return Converted(0, "import-size-doubt", facts)
+        if found > MOST_B:
+            return Converted(0, "import-beyond", {"found": repr(value), "unit": unit})
         return Converted(float(round(found)))
 
 

@@ -2,8 +2,9 @@
 
 Shape: `throughput.py`, `latency.py`, `serve.py` in `vllm/benchmarks/` of vllm-project/vllm (2026; 0202831 and 00cae07
 for the first two). Raw times are seconds, figures that end in `_ms` milliseconds. `serve` writes lists for each request
-only with `--save-detailed`; older versions write no `failed`. A batch of `latency` is made-up text, so one of its times
-is no pass; `--passes latencies` says it is one.
+only with `--save-detailed`; older versions write no `failed`, and where `num_prompts` and `errors` lack as well nothing
+says that the run was whole. SGLang's `bench_serving` writes many of these keys and is another tool. A batch of
+`latency` is made-up text, so one of its times is no pass; `--passes latencies` says it is one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lab.formats.base import Choices, Format, Found, Latencies, Reading, Source, Values, listed, of
-from lab.formats.notes import aggregates
+from lab.formats.notes import aggregates, left_out
+from lab.model.attempt import Outcome
 from lab.model.reason import Reason, reason
 
 _LATENCY, _THROUGHPUT, _SERVE = (
@@ -22,6 +24,7 @@ _LATENCY, _THROUGHPUT, _SERVE = (
     {"elapsed_time", "num_requests"},
     {"duration", "completed"},
 )
+_SGLANG = {"mean_e2e_latency_ms", "total_output_tokens_retokenized"}
 _SCALE = 20  # how far a mean and the mean of its raw values are apart when their units are not what is documented
 
 
@@ -30,6 +33,8 @@ def _kind(value: Mapping[str, Any]) -> str | None:
         return "latency"
     if set(value) >= _THROUGHPUT and ({"requests_per_second", "tokens_per_second"} & set(value)):
         return "throughput"
+    if _SGLANG & set(value):
+        return None
     if set(value) >= _SERVE and any(name.endswith(("ttft_ms", "_throughput")) for name in value):
         return "serve"
     return None
@@ -69,25 +74,15 @@ def _throughput(value: Mapping[str, Any], values: Values, choices: Choices) -> l
 
 
 def _latency(value: Mapping[str, Any], values: Values, choices: Choices) -> list[Found]:
-    raw = values.all_seconds(listed(value.get("latencies")), "latencies")
-    notes = aggregates(value, ("avg_latency", "std_latency"), "latency", "s") if not raw else ()
-    facts = _facts(value, "latency")
+    listed_values, facts = listed(value.get("latencies")), _facts(value, "latency")
     if choices.passes == "latencies":
-        return [
-            Found(
-                f"latencies[{number}]",
-                {
-                    "outcome": "completed" if one > 0 else "failed",
-                    "elapsed_s": round(one, 6),
-                    "duration_s": round(one, 6) if one > 0 else None,
-                },
-                because=None if one > 0 else reason("ended.imported.no_time"),
-                facts=facts,
-            )
-            for number, one in enumerate(raw)
-        ]
+        each = values.each_seconds(listed_values, "latencies")
+        return [_pass(one, f"latencies[{number}]", facts) for number, one in enumerate(each)]
     if choices.passes is not None:
         values.fault("import-no-target", "--passes", found=choices.passes, known=["latencies"])
+    raw = values.all_seconds(listed_values, "latencies")
+    notes = left_out(values.absent)
+    notes = aggregates(value, ("avg_latency", "std_latency"), "latency", "s") if not raw else notes
     why = "missing.iterations" if raw else "missing.aggregate_only"
     return [
         Found(
@@ -102,32 +97,49 @@ def _latency(value: Mapping[str, Any], values: Values, choices: Choices) -> list
     ]
 
 
-def _serve(value: Mapping[str, Any], values: Values, choices: Choices) -> list[Found]:  # noqa: ARG001  (one shape)
+def _pass(value: float | None, place: str, facts: Mapping[str, str]) -> Found:
+    """One iteration as a pass; one without a time failed."""
+    seconds = None if value is None else round(value, 6)
+    return Found(
+        place,
+        {"outcome": "completed" if seconds else "failed", "elapsed_s": seconds, "duration_s": seconds or None},
+        because=None if seconds else reason("ended.imported.no_time"),
+        facts=facts,
+    )
+
+
+def _serve(value: Mapping[str, Any], values: Values, choices: Choices) -> list[Found]:
     seconds = values.seconds(value["duration"], "duration")
     completed = values.whole(value["completed"], "completed") or 0
     failed, planned = _failed(value, completed, values)
     whole = completed > 0 and failed == 0 and bool(seconds)
+    outcome: Outcome = "completed" if whole else "failed"
     because = None if whole else reason("ended.imported.requests", completed=completed, failed=failed, planned=planned)
+    if whole and not {"failed", "num_prompts", "errors"} & set(value):
+        if choices.ended is None:
+            values.fault("import-end-unknown", "completed", option="--ended completed")
+        outcome = choices.ended or "failed"
+    populations, started = _requests(value, values), _started(value, values)
     return [
         Found(
             "duration",
             {
-                "outcome": "completed" if whole else "failed",
-                "started_at": _started(value),
+                "outcome": outcome,
+                "started_at": started,
                 "completed_inputs": completed,
                 "elapsed_s": seconds,
-                "duration_s": seconds if whole else None,
+                "duration_s": seconds if outcome == "completed" else None,
             },
-            missing={} if _started(value) else {"started_at": "missing.no_zone"},
+            missing={} if started else {"started_at": "missing.no_zone"},
             because=because,
-            populations=_requests(value, values),
+            populations=populations,
             counts={
                 name: count
                 for name in ("total_input_tokens", "total_output_tokens")
                 if (count := values.whole(value.get(name), name)) is not None
             },
             facts=_facts(value, "serve"),
-            notes=_figures(value),
+            notes=(*_figures(value), *left_out(values.absent)),
         )
     ]
 
@@ -150,9 +162,10 @@ def _requests(value: Mapping[str, Any], values: Values) -> tuple[Latencies, ...]
     found = [Latencies("time_to_first_token", first)] if first else []
     _check_mean(first, value.get("mean_ttft_ms"), values)
     rests = [values.all_seconds(listed(between[n]), f"itls[{n}]") for n in good if n < len(between)]
-    if rests:
+    if any(rests):
         found.append(Latencies("inter_token", [one for rest in rests for one in rest]))
-    if rests and len(rests) == len(first):
+    # A sum of parts of which one is not there is no latency of its request.
+    if rests and len(rests) == len(first) == len(good) and not values.absent:
         whole = [one + math.fsum(rest) for one, rest in zip(first, rests, strict=True)]
         found.append(Latencies("request", whole))
     return tuple(found)
@@ -168,13 +181,14 @@ def _check_mean(first: Sequence[float], mean_ms: object, values: Values) -> None
         values.fault("import-mean-doubt", "ttfts", **facts)
 
 
-def _started(value: Mapping[str, Any]) -> str | None:
+def _started(value: Mapping[str, Any], values: Values) -> str | None:
     """`date` is `%Y%m%d-%H%M%S` of a clock whose zone is not stated: a start only where the offset is there."""
     try:
         found = datetime.fromisoformat(str(value.get("date", "")))
     except ValueError:
         return None
-    return found.astimezone(UTC).isoformat() if found.tzinfo else None
+    start = values.moment(found, "date") if found.tzinfo else None
+    return None if start is None else start.astimezone(UTC).isoformat()
 
 
 def _figures(value: Mapping[str, Any]) -> tuple[Reason, ...]:

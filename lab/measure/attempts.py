@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Final, Literal, Self
 from zoneinfo import ZoneInfo
 
-from lab.errors import OutsideFailureError, fault
+from lab.errors import InvalidInputError, OutsideFailureError, fault
 from lab.measure import caches, endings
+from lab.measure.absent_devices import unseen_faults
 from lab.measure.accelerators import Seen
 from lab.measure.bounded_log import BoundedLog
 from lab.measure.clock import seconds_since
@@ -94,6 +95,7 @@ class Attempts:
 
         Raises:
             KeyboardInterrupt: a person stopped the run; the attempt under way is on record.
+            InvalidInputError: torch does not see the devices of a variant whose turn has come; its pass is not begun.
             OutsideFailureError: the disk refused; the attempt under way is on record, or will be by the next run.
         """
         before, records = tuple(earlier), list[Record]()
@@ -198,6 +200,8 @@ class Attempts:
 
     def _observed(self, variant: Variant) -> Environment:
         environment = self._environments.observe(variant)
+        if unseen := unseen_faults(variant, environment.facts):
+            raise InvalidInputError(*unseen)
         write_environment(self._folder, environment)
         return environment
 

@@ -50,7 +50,7 @@ def _of_work(error: BaseException, folder: Path) -> Ending:
         return "failed", error.reason
     if isinstance(error, LabError):
         outside = isinstance(error, OutsideFailureError)
-        return NOT_WRITTEN if outside else ("failed", _of_fault(error.faults[0], folder))
+        return NOT_WRITTEN if outside else ("failed", of_fault(error.faults[0], folder))
     torch = sys.modules.get("torch")
     if _is_device_memory(error, torch):
         return "out_of_memory", reason("ended.device_memory")
@@ -61,7 +61,7 @@ def _of_work(error: BaseException, folder: Path) -> Ending:
     return "failed", reason("ended.exception", error=type(error).__name__, message=_message(error, folder))
 
 
-def _of_fault(found: Fault, folder: Path) -> Reason:
+def of_fault(found: Fault, folder: Path) -> Reason:
     """What could not be read or written, in the words of its own text; `file` and `place` are among its facts."""
     values = {**found.values, "file": found.file or "", "place": found.place or ""}
     clean = {name: scrubbed(value, folder) if isinstance(value, str) else value for name, value in values.items()}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Protocol, Self
 
 from lab.errors import Fault, fault
+from lab.measure.absent_devices import device_faults
 from lab.measure.attempts import Attempts, Host
 from lab.model.attempt import Record, Slot
 from lab.model.campaign import Campaign
@@ -54,17 +55,25 @@ class EngineChoice:
     address: str | None = None
     place_within_s: float = PLACE_WITHIN_S
 
-    def faults(self, manifest: Manifest) -> tuple[Fault, ...]:
-        """What makes this engine impossible here or for this campaign, known before anything is asked of it."""
+    def faults(self, manifest: Manifest, only: Collection[str] | None = None) -> tuple[Fault, ...]:
+        """What makes this engine impossible here or for this campaign, known before anything is asked of it.
+
+        `only`: the variants with passes left; None where these are not known yet, and then no device is looked for.
+        """
         if self.name == "local":
-            return ()
+            return () if only is None else device_faults(manifest, only)
         if importlib.util.find_spec("ray") is None:
             return (fault("ray-extra-missing"),)
         if self.address is not None and not _ADDRESS.fullmatch(self.address):
             return (fault("ray-address-bad", place="--address", found=self.address),)
         if manifest.run.process == "per-variant":
             return (fault("ray-per-variant", file=MANIFEST, place="run.process"),)
-        return ()
+        chosen = (one for one in manifest.variants if only is None or one.id in only)
+        return tuple(
+            fault("ray-device-number", file=MANIFEST, place=f"variants.{one.id}.device", device=one.device)
+            for one in chosen
+            if one.device.partition(":")[2] not in {"", "0"} and not one.device.startswith("cpu")
+        )
 
     def start(self, folder: Path, campaign: Campaign, host: Host, planned: Sequence[Slot]) -> Engine:
         """The engine for one run; nothing starts before its `with` block is entered."""

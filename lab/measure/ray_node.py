@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
-from lab.errors import LabError
+from lab.errors import Fault, InvalidInputError, LabError, OutsideFailureError
 from lab.measure.attempts import Attempts, Host
 from lab.measure.events import AttemptProgress, Event
 from lab.measure.interrupts import Interrupts
-from lab.measure.ray_files import Listing, Sent, code_fingerprint, packed, receive, take_shared
+from lab.measure.ray_files import Listing, Piece, Sent, checked, code_fingerprint, packed, receive, take_shared
 from lab.measure.runner import setting_faults
+from lab.measure.strays import end_marked
 from lab.model.attempt import Record, Slot
 from lab.model.campaign import Campaign
-from lab.store.attempts import attempt_folder
+from lab.store.attempts import ATTEMPTS, attempt_folder
 from lab.store.environments import ENVIRONMENTS
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Plain = tuple[str, str | None, str | None, dict[str, object]]  # a fault: slug, file, place, values
 
 _MOST_EVENTS: Final = 64
+_PREFIX: Final = "lab-ray-"
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,34 @@ class Prepared:
 
     code: str
     shared: bool
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What a node answers where something is wrong: an error's faults as plain values, since errors do not travel."""
+
+    plain: tuple[Plain, ...]
+    outside: bool
+
+    @property
+    def error(self) -> LabError:
+        """The error as it was raised on the node."""
+        kind = OutsideFailureError if self.outside else InvalidInputError
+        return kind(*(Fault(*one) for one in self.plain))
+
+
+def answering(act: Callable[P, R]) -> Callable[P, R | Refused]:
+    """Let a task answer with what is wrong instead of raising it."""
+
+    @wraps(act)
+    def answer(*given: P.args, **named: P.kwargs) -> R | Refused:
+        try:
+            return act(*given, **named)
+        except LabError as error:
+            plain = tuple((one.slug, one.file, one.place, dict(one.values)) for one in error.faults)
+            return Refused(plain, outside=isinstance(error, OutsideFailureError))
+
+    return answer
 
 
 @dataclass(frozen=True)
@@ -72,33 +105,65 @@ class Board:
         return found
 
 
-def place(name: str) -> Path:
-    """The folder on this node that holds the campaign while it is measured."""
-    return Path(gettempdir()) / f"lab-ray-{name}"
+@dataclass(frozen=True)
+class Place:
+    """The folder on a node that holds the campaign while it is measured.
+
+    Attributes:
+        campaign: stands for the campaign and the machine that runs it, the same in every run.
+        run: one run's own.
+        node: the node's id, since two nodes may be on one host.
+    """
+
+    campaign: str
+    run: str
+    node: str
+
+    @property
+    def folder(self) -> Path:
+        """The folder; the names of one campaign begin alike, and so do those of one run."""
+        return Path(gettempdir()) / f"{_PREFIX}{self.campaign}-{self.run}-{self.node}"
+
+    def left(self) -> list[Path]:
+        """What earlier runs of this campaign left here, whose node or driver died: only one run of it is under way."""
+        every = Path(gettempdir()).glob(f"{_PREFIX}{self.campaign}-*")
+        return [one for one in every if not one.name.startswith(f"{_PREFIX}{self.campaign}-{self.run}-")]
 
 
-def prepare(name: str, folder: str, wanted: Listing) -> Prepared:
-    """Make the place, and fill it from `folder` where that is the same campaign here."""
-    root = place(name)
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(mode=0o700)
-    return Prepared(code_fingerprint(), take_shared(Path(folder), wanted, root))
+@answering
+def prepare(place: Place, folder: str, wanted: Listing) -> Prepared:
+    """Clear what earlier runs left, make the place, and fill it from `folder` where that is the same campaign here."""
+    for one in place.left():
+        for attempt in (one / ATTEMPTS).glob("[!.]*"):
+            end_marked(attempt.name)
+        shutil.rmtree(one, ignore_errors=True)
+    place.folder.mkdir(mode=0o700)
+    return Prepared(code_fingerprint(), take_shared(Path(folder), wanted, place.folder))
 
 
-def take(name: str, names: Sequence[str], wanted: Listing, *blobs: bytes) -> None:
-    """Write files that came through Ray's object store."""
-    receive(place(name), names, wanted, blobs)
+@answering
+def take(place: Place, load: tuple[Piece, ...]) -> None:
+    """Write parts of files that came through Ray's object store."""
+    receive(place.folder, load)
 
 
-def faults(name: str, campaign: Campaign, variant: str) -> list[Plain]:
-    """What makes every pass of a variant impossible on this node."""
-    found = setting_faults(campaign.manifest, place(name), {variant})
-    return [(one.slug, one.file, one.place, dict(one.values)) for one in found]
+@answering
+def whole(place: Place, wanted: Listing) -> None:
+    """Make sure that every file that was sent has arrived as it was."""
+    checked(place.folder, wanted)
 
 
-def measure(name: str, asked: PassOrder, board: Any) -> Returned:  # noqa: ANN401  (an actor's handle)
+@answering
+def check(place: Place, campaign: Campaign, variant: str) -> None:
+    """Raise what makes every pass of a variant impossible on this node."""
+    if found := setting_faults(campaign.manifest, place.folder, {variant}):
+        raise InvalidInputError(*found)
+
+
+@answering
+def measure(place: Place, asked: PassOrder, board: Any) -> Returned:  # noqa: ANN401  (an actor's handle)
     """Run one pass as a run on this machine does, and give back the whole attempt; a failed one comes back too."""
-    root = place(name)
+    root = place.folder
     records: list[Record] = []
     with Interrupts() as interrupts:
         host = Host(
@@ -116,9 +181,9 @@ def measure(name: str, asked: PassOrder, board: Any) -> Returned:  # noqa: ANN40
     return found
 
 
-def remove(name: str) -> None:
+def remove(place: Place) -> None:
     """Leave nothing of the campaign on this node."""
-    shutil.rmtree(place(name), ignore_errors=True)
+    shutil.rmtree(place.folder, ignore_errors=True)
 
 
 def _teller(board: Any) -> Callable[[Event], None]:  # noqa: ANN401  (an actor's handle)

@@ -74,7 +74,8 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
     folder = folder.resolve()
     slots = plan(campaign.manifest, campaign.protocol, only=only)
     here = {slot.variant for slot in slots} if engine.name == "local" else ()
-    if faults := (*engine.faults(campaign.manifest), *setting_faults(campaign.manifest, folder, here)):
+    left_to_run = {slot.variant for slot in remaining(slots, campaign.records)}
+    if faults := (*engine.faults(campaign.manifest, left_to_run), *setting_faults(campaign.manifest, folder, here)):
         raise InvalidInputError(*faults)
     recovered: list[Record] = []
     with run_lock(folder), Interrupts() as interrupts:
@@ -85,8 +86,10 @@ def run_campaign(  # noqa: PLR0913  (the two listeners and what a test or a host
             observe(Recovered(record))
         done = (*(one for one in campaign.records if one.declared), *read_records(folder))
         host = Host(observe, now, interrupts, start_method)
-        with engine.start(folder, campaign, host, slots) as attempts:
-            records = attempts.all(remaining(slots, done), done, on_attempt)
+        records: list[Record] = []
+        if left := remaining(slots, done):  # else no cluster need be there either
+            with engine.start(folder, campaign, host, slots) as attempts:
+                records = attempts.all(left, done, on_attempt)
     return RunResult(tuple(records), tuple(recovered), len(slots))
 
 

@@ -9,7 +9,6 @@ from typing import Literal, TypeVar
 from lab.errors import InvalidInputError, UsageProblemError, fault
 from lab.model.attempt import Record, Slot, ended_by_itself, slot_key
 from lab.model.manifest import Manifest
-from lab.model.names import WORKBOOK
 from lab.model.protocol import Protocol
 
 T = TypeVar("T")
@@ -48,7 +47,8 @@ def plan(manifest: Manifest, protocol: Protocol, *, only: Collection[str] | None
         UsageProblemError: `only` names a variant that the manifest does not have.
     """
     if not protocol.repetitions or protocol.repetitions < 1:
-        raise InvalidInputError(fault("repetitions-missing", file=WORKBOOK, place="protocol.repetitions"))
+        # Without a file: which one is the workbook is known where its folder is, and `lab check` names its cell.
+        raise InvalidInputError(fault("repetitions-missing", place="protocol.repetitions"))
     known = [variant.id for variant in manifest.variants]
     strangers = sorted(set(only or ()) - set(known))
     if strangers:

@@ -11,7 +11,7 @@ from typing import Final
 
 from lab.errors import LabError
 from lab.model.manifest import Variant
-from lab.model.names import WORKBOOK
+from lab.model.names import WORKBOOK_ENDINGS
 from lab.store.files import inside
 
 _LIMIT_S: Final = 20
@@ -22,7 +22,7 @@ _NOT_CODE: Final = (
     "environments",
     "report",
     "seal.json",
-    f"*{Path(WORKBOOK).suffix}",
+    *(f"*{ending}" for ending in WORKBOOK_ENDINGS),
     "notes.*.md",
     ".*",
 )

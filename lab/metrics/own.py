@@ -12,7 +12,9 @@ counted; its value travels in the evidence, so that judging runs no code. Direct
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -77,13 +79,27 @@ class _Loader(SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
+@contextmanager
+def _among_modules(module: ModuleType) -> Iterator[None]:
+    """Let the file find itself by its name while it runs, as a dataclass in it does; nothing of it is kept."""
+    before = sys.modules.get(module.__name__)
+    sys.modules[module.__name__] = module
+    try:
+        yield
+    finally:
+        sys.modules.pop(module.__name__, None)
+        if before is not None:
+            sys.modules[module.__name__] = before
+
+
 def load(spec: MetricSpec, path: Path) -> OwnFunction:
     """The function out of the file `path` and from nowhere else; raises `OwnMetricError` when it cannot be had."""
     module_name, _, function_name = spec.function.partition(":")
     loader = _Loader(module_name, str(path))
     module = ModuleType(module_name)
     try:
-        loader.exec_module(module)
+        with _among_modules(module):
+            loader.exec_module(module)
         function = getattr(module, function_name)
     except (Exception, SystemExit) as error:
         raise OwnMetricError(_said(error)) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 from lab.model.reason import Reason
 
@@ -16,9 +16,9 @@ Unit = Literal["s", "bytes", "J", "ratio", "count"]
 # measured: fixed when the attempt ends. judged: recomputed from the predictions. declared: belongs to people.
 Owner = Literal["measured", "judged", "declared"]
 
-OUTCOMES: tuple[Outcome, ...] = ("completed", "failed", "out_of_memory", "timed_out", "interrupted")
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 FAILURES: tuple[Outcome, ...] = ("failed", "out_of_memory", "timed_out")  # the variant's own; never run again
-VERDICTS: tuple[VerdictWord, ...] = ("accepted", "rejected", "unassessed")
+VERDICTS: tuple[VerdictWord, ...] = get_args(VerdictWord)
 DURATION_DIGITS = 6  # durations are rounded to the microsecond at birth, so that they survive every round trip
 
 
@@ -158,7 +158,8 @@ class Provenance:
 class Population:
     """Latencies of requests or iterations of one attempt, in seconds: never durations of passes.
 
-    Every value is in the file `latencies.csv` beside the record, whose sha256 this holds.
+    Every value is in the file `latencies.csv` beside the record, whose sha256 this holds. A percentile is None where
+    there are too few values for it.
     """
 
     name: str
@@ -167,6 +168,9 @@ class Population:
     min_s: float
     max_s: float
     sha256: str
+    p90_s: float | None = None
+    p95_s: float | None = None
+    p99_s: float | None = None
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,11 @@ class Seal:
     sealed: Mapping[str, str] = field(default_factory=dict)
     amendments: tuple[Amendment, ...] = ()
 
+    @property
+    def time_zone(self) -> str | None:
+        """The name of the campaign's time zone, as it was sealed."""
+        return self.sealed.get("protocol.time_zone")
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -133,6 +138,10 @@ class Campaign:
     notices: tuple[Fault, ...] = ()
     protocol_cells: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
+
+    def cell_of(self, name: str) -> str:
+        """Where the field `name` of the protocol stands, for messages: its cell, else the sheet."""
+        return self.protocol_cells.get(name, "protocol")
 
     @cached_property
     def by_variant(self) -> Mapping[str | None, tuple[Record, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 from lab.calcul_forfaits import Quote
 from lab.model.attempt import VerdictWord
@@ -24,10 +24,7 @@ CostStatus = Literal["value", "undefined", "not_stated"]
 Status = Literal["chosen", "undecided", "none_eligible"]
 BlockedBy = Literal["range", "test", "range_and_test", "too_few"]
 
-GATES: tuple[GateName, ...] = (
-    "sealed", "passes_tried", "passes_accepted", "memory", "device", "calendar", "deadline", "price", "budget",
-    "deliverables",
-)  # fmt: skip
+GATES: tuple[GateName, ...] = get_args(GateName)  # in the order of the product's method, section 8
 
 
 @dataclass(frozen=True)
@@ -143,8 +140,9 @@ class Separation:
 
     `gap_s` is the distance of the medians, `range_s` the larger of the two ranges, `p_value` of the two-sided exact
     Mann-Whitney test before, `p_adjusted` after Holm's correction. `more_passes` is how many more passes a side could
-    tell, when only the test blocks. `ratio` bounds the slower median over the faster one; None when a sample carries
-    no interval. `paired` is None where no order was rotated.
+    tell, when only the test blocks. `shown` is whether the page shows the pair (of very many variants: not every one);
+    only then `ratio`, which bounds the slower median over the faster one, and `paired` are worked out. `ratio` is None
+    too when a sample carries no interval, `paired` where no order was rotated.
     """
 
     corpus: str
@@ -160,6 +158,7 @@ class Separation:
     p_adjusted: float | None = None
     more_passes: int | None = None
     seed: int | None = None
+    shown: bool = False
     ratio: Interval | None = None
     paired: Paired | None = None
     warnings: tuple[Reason, ...] = ()

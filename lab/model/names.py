@@ -4,3 +4,4 @@ from __future__ import annotations
 
 MANIFEST = "manifest.toml"
 WORKBOOK = "campaign.xlsx"
+WORKBOOK_ENDINGS = (".xlsx", ".xlsm", ".ods")  # people send it back in another format

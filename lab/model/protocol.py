@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, get_args
 
 Kind = Literal["text", "number", "integer", "amount", "moment", "zone", "choice", "names", "subgroups", "rules"]
 Reproducibility = Literal["identical_outputs", "bounded_distance", "business_quality"]
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 
-REPRODUCIBILITY_TARGETS: tuple[Reproducibility, ...] = ("identical_outputs", "bounded_distance", "business_quality")
+REPRODUCIBILITY_TARGETS: tuple[Reproducibility, ...] = get_args(Reproducibility)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from lab.messages import DASH
+from lab.model.moments import in_zone
 from lab.model.reason import Reason, reason
 from lab.report.document_plain import Json
 
@@ -30,7 +30,7 @@ def changes(before: Json | None, after: Json) -> tuple[Reason, ...]:
         *_settings(before, after),
         *_labels(before["corpora"], after["corpora"]),
         *_protocol(before["protocol"], after["protocol"]),
-        *_amendments(before.get("amendments", []), after["amendments"]),
+        *_amendments(before.get("amendments", []), after["amendments"], after["protocol"]["time_zone"]),
         *_environments(before, after),
         *_files(before["inputs"], after["inputs"]),
         *_notes(before, after),
@@ -119,11 +119,11 @@ def _protocol(before: Json, after: Json) -> Iterator[Reason]:
             yield reason("report.change.protocol", field=name, before=_plain(was), after=_plain(now))
 
 
-def _amendments(before: list[Json], after: list[Json]) -> Iterator[Reason]:
+def _amendments(before: list[Json], after: list[Json], zone: str | None) -> Iterator[Reason]:
     known = {one["fingerprint"] for one in before}
     for one in after:
         if one["fingerprint"] not in known:
-            at = datetime.fromisoformat(one["amended_at"])
+            at = in_zone(one["amended_at"], zone)
             changed = [f"{each['name']} {_plain(each['sealed'])} → {_plain(each['now'])}" for each in one["changes"]]
             facts = {"why": one["reason"], "n": len(one["known"]["attempts"])}
             yield reason("report.change.amended", amended_at=at, changed=changed, **facts)

@@ -151,6 +151,7 @@ def _separation(one: Separation, speech: Speech) -> Json:
         "p_value": one.p_value,
         "p_adjusted": one.p_adjusted,
         "more_passes": one.more_passes,
+        "shown": one.shown,
         "ratio": _interval(one.ratio, speech) if one.ratio else None,
         "paired": _paired(one.paired, speech) if one.paired else None,
         "warnings": [said(warning, speech) for warning in one.warnings],

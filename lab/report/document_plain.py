@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -17,6 +16,7 @@ from lab.model.reason import Reason
 Json = dict[str, Any]
 
 _CURRENCIES = ("currency", "currency_before")  # facts that stand right after an amount of the catalogue
+_LISTED, _FIRST = 12, 10  # names that a sentence lists; of more, so many and the number of the others
 
 
 @dataclass(frozen=True)
@@ -65,22 +65,15 @@ def plain(value: object) -> Any:  # noqa: ANN401, PLR0911  (JSON has no narrower
 def facts_of(values: Mapping[str, Any], texts: Messages, *, example: bool = False) -> dict[str, object]:
     """The facts of a message back from JSON, ready for a text in the language of `texts`: money has two decimals.
 
+    A long list is cut, and says by how many: the message keeps all of it, and tables of the page name each variant.
+
     `example`: the amounts come from an example catalogue, and their currency says so.
     """
-    facts = {name: _measured(name, value, texts) or _fact(value, texts) for name, value in values.items()}
+    facts = {name: _fact(value, texts) for name, value in values.items()}
     for name in _CURRENCIES if example else ():
         if isinstance(facts.get(name), str):
             facts[name] = texts.text("report.price.example", price=facts[name])
     return facts
-
-
-def _measured(name: str, value: object, texts: Messages) -> str | None:
-    """Seconds and probabilities with four significant digits: no sentence is clearer for a microsecond."""
-    if not isinstance(value, float) or not (name.endswith("_s") or name == "p"):
-        return None
-    # A probability too small for a float is not none at all: it is told as below the smallest step.
-    shown = value or math.ulp(0.0) if name == "p" else value
-    return texts.number(float(f"{shown:.4g}"))
 
 
 def _fact(value: object, texts: Messages) -> object:
@@ -89,8 +82,15 @@ def _fact(value: object, texts: Messages) -> object:
     if isinstance(value, dict) and set(value) == {"moment"}:
         return texts.date_time(datetime.fromisoformat(value["moment"]))
     if isinstance(value, list):
-        return [_fact(one, texts) for one in value]
+        return cut([_fact(one, texts) for one in value], texts)
     return value
+
+
+def cut(names: Sequence[object], texts: Messages) -> Sequence[object]:
+    """What a sentence lists of `names`: all of few; of more the first ones, and how many the others are."""
+    if len(names) <= _LISTED:
+        return names
+    return [*names[:_FIRST], texts.count("report.list.others", len(names) - _FIRST)]
 
 
 def said(reason: Reason, speech: Speech) -> Json:
@@ -114,3 +114,8 @@ def said_fault(fault: Fault, speech: Speech) -> Json:
         "reason": speech.texts.fault(fault),
         "fault": {"slug": fault.slug, "file": fault.file, "place": fault.place, "values": values},
     }
+
+
+def named(answer: Json) -> list[str]:
+    """The variants that an answer of the document is about: the chosen one, else those in question."""
+    return [answer["variant"]] if answer["variant"] else list(answer["contenders"])

@@ -22,7 +22,7 @@ from lab.report.site_downloads import Download
 from lab.report.site_facts import site_facts
 from lab.report.site_map import Link
 from lab.report.site_prose import filled, inline, parse
-from lab.store.files import read_text, reading, resource, write_atomically, writing
+from lab.store.files import read_bytes, read_text, resource, write_atomically, writing
 
 PAGES = ("README", "quality-protocol", "instructions")  # each in Markdown and in HTML
 # The fields of the sheet `protocol` by the section of the quality protocol that asks for them.
@@ -57,19 +57,14 @@ def kit_files(language: str) -> Mapping[str, bytes]:
     return {
         **{f"{name}.md": source.encode("utf-8") for name, source in sources.items()},
         **{f"{name}.html": page.encode("utf-8") for name, page in _pages(sources, texts).items()},
-        workbook: _read(resource("workbook", workbook)),
-        "raw-results.csv": _read(resource("workbook", "raw-results.csv")),
-        "calcul_forfaits.py": _read(Path(calcul_forfaits.__file__)),
-        "tarifs-forfaits.csv": _read(resource("workbook", "tarifs-forfaits.csv")),
+        workbook: read_bytes(resource("workbook", workbook)),
+        "raw-results.csv": read_bytes(resource("workbook", "raw-results.csv")),
+        "calcul_forfaits.py": read_bytes(Path(calcul_forfaits.__file__)),
+        "tarifs-forfaits.csv": read_bytes(resource("workbook", "tarifs-forfaits.csv")),
         f"{MEMORY}.py": script.encode("utf-8"),
         f"{MEMORY}.ipynb": memory_notebook(script),
-        "LICENSE.txt": _read(resource("LICENSE")),
+        "LICENSE.txt": read_bytes(resource("LICENSE")),
     }
-
-
-def _read(path: Path) -> bytes:
-    with reading(path):
-        return path.read_bytes()
 
 
 def _asked(names: tuple[str, ...], texts: Messages) -> str:

@@ -66,6 +66,7 @@ SEPARATION = reason(
     p_value=maybe(RATIO),
     p_adjusted=maybe(RATIO),
     more_passes=maybe(COUNT),
+    shown={**YES_NO, "description": "the page shows the pair; only then are ratio and paired worked out"},
     ratio=maybe(part("interval")),
     paired=maybe(part("paired")),
     warnings=several(part("reason")),
@@ -159,8 +160,11 @@ _PROVENANCE = record(
     "where an imported attempt, or its predictions, came from",
 )
 _POPULATION = record(
-    {"name": TEXT, "count": COUNT, **dict.fromkeys(("median_s", "min_s", "max_s"), SECONDS), "sha256": TEXT}
-)
+    {
+        "name": TEXT, "count": COUNT, **dict.fromkeys(("median_s", "min_s", "max_s"), SECONDS), "sha256": TEXT,
+        **dict.fromkeys(("p90_s", "p95_s", "p99_s"), maybe(SECONDS)),
+    }
+)  # fmt: skip
 ATTEMPT = record(
     {
         **{column.name: _column(column) for column in COLUMNS},

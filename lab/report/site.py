@@ -24,7 +24,7 @@ from lab.report.site_example import read_example
 from lab.report.site_pages import site_pages
 from lab.report.site_render import navigation, render_pages
 from lab.store.catalogue import shipped_offers
-from lab.store.files import read_text, reading, resource, write_atomically, writing
+from lab.store.files import read_bytes, read_text, resource, write_atomically, writing
 
 SCRIPTS = (
     "exact.js", "csv.js", "prices.js", "windows.js", "words.js", "moments.js", "tasks.js", "entries.js", "results.js",
@@ -120,8 +120,7 @@ def _copy(source: Path, target: Path) -> None:
     """Copy the files of a folder; a link could lead anywhere, and is left out."""
     for path in sorted(source.rglob("*")):
         if path.is_file() and not path.is_symlink():
-            with reading(path):
-                data = path.read_bytes()
+            data = read_bytes(path)
             _write(target / path.relative_to(source), data)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from lab import calcul_forfaits
 from lab.messages import LANGUAGES, Messages
 from lab.report.languages import LANGUAGE_NAMES
-from lab.store.files import reading, resource
+from lab.store.files import read_bytes, resource
 
 FOLDER = "downloads"
 _SHIPPED = (
@@ -53,7 +53,7 @@ def shipped_downloads() -> tuple[Download, ...]:
         Download(
             f"campaign.{one}.xlsx",
             "site.download.workbook",
-            _read(resource("workbook", f"campaign.{one}.xlsx")),
+            read_bytes(resource("workbook", f"campaign.{one}.xlsx")),
             {"language": LANGUAGE_NAMES[one]},
         )
         for one in LANGUAGES
@@ -62,14 +62,9 @@ def shipped_downloads() -> tuple[Download, ...]:
     shipped = ((resource(*path.split("/")), key) for path, key in _SHIPPED)
     return (
         *books,
-        Download(script.name, "site.download.calcul", _read(script)),
-        *(Download(path.name, key, _read(path)) for path, key in shipped),
+        Download(script.name, "site.download.calcul", read_bytes(script)),
+        *(Download(path.name, key, read_bytes(path)) for path, key in shipped),
     )
-
-
-def _read(path: Path) -> bytes:
-    with reading(path):
-        return path.read_bytes()
 
 
 def listed(downloads: Iterable[Download], prefix: str, texts: Messages) -> tuple[Listed, ...]:

@@ -7,6 +7,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 
 from lab.analysis.coverage import USUAL_DAYS
+from lab.analysis.foremost import NAMED
 from lab.analysis.separation import ALPHA
 from lab.analysis.statistics import smallest_sample
 from lab.calcul_forfaits import price_package
@@ -31,6 +32,7 @@ def site_facts(texts: Messages) -> Mapping[str, str]:
         "warm_up_passes": policy.warm_up.passes,
         "warm_up_inputs": policy.warm_up.inputs,
         "timeout_s": policy.timeout_s,
+        "all_pairs_up_to": NAMED,
         **{f"needed_p{round(q * 100)}": smallest_sample(q) for q in (0.9, 0.95, 0.99)},
         **{f"hours_{days}": 24 * days for days in USUAL_DAYS},
     }

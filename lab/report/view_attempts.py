@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
+from lab.analysis.statistics import smallest_sample
 from lab.messages import DASH
 from lab.report.blocks import Block, Choice, Column, Fold, Section, Text
 from lab.report.document_plain import Json
@@ -14,7 +15,9 @@ from lab.report.words import Words
 _Key = TypeVar("_Key", bound=Hashable)
 _Peaks = tuple[tuple[str, tuple[int | None, ...]], ...]
 _Ids = tuple[tuple[int, ...], tuple[str, ...]]
+_Populations = tuple[tuple[str, int, float, float, float, tuple[float | None, ...]], ...]
 
+_PERCENTILES = (90, 95, 99)
 _SECONDS, _NUMBERS = ("duration", "elapsed"), ("round", "completed_inputs", "duration", "elapsed", "metric_value")
 _FILTERED = ("variant", "corpus", "outcome", "verdict")
 _STATE = {"accepted": "passed", "rejected": "failed", "unassessed": "unknown"}
@@ -136,16 +139,33 @@ def _said_ids(ids: _Ids, words: Words) -> str:
     return words.text("colon", before=text, after=", ".join(examples)) if examples else text
 
 
-def _spread(populations: Sequence[Json]) -> tuple[tuple[str, int, float, float, float], ...]:
-    return tuple((one["name"], one["count"], one["median_s"], one["min_s"], one["max_s"]) for one in populations)
+def _spread(populations: Sequence[Json]) -> _Populations:
+    return tuple(
+        (
+            one["name"], one["count"], one["median_s"], one["min_s"], one["max_s"],
+            tuple(one[f"p{percent}_s"] for percent in _PERCENTILES),
+        )
+        for one in populations
+    )  # fmt: skip
 
 
-def _said_spread(held: Sequence[tuple[str, int, float, float, float]], words: Words) -> str:
-    """Each population of latencies by its name: they are no durations of passes, and are in no figure or chart."""
-    return "; ".join(
-        words.text("evidence.population", name=name, count=count, median=median, low=low, high=high)
-        for name, count, median, low, high in held
-    )
+def _said_spread(held: _Populations, words: Words) -> str:
+    """Each population of latencies by its name: they are no durations of passes, and are in no figure or chart.
+
+    With the percentiles that it carries; of those that it does not, how many values the next one takes.
+    """
+    found = []
+    for name, count, median, low, high, percentiles in held:
+        parts = [words.text("evidence.population", name=name, count=count, median=median, low=low, high=high)]
+        for percent, value in zip(_PERCENTILES, percentiles, strict=True):
+            needed = smallest_sample(percent / 100)
+            if value is None and count < needed:
+                parts.append(words.text("evidence.percentile.too_few", percent=percent, needed=needed))
+                break
+            if value is not None:
+                parts.append(words.text("evidence.percentile", percent=percent, value=value))
+        found.append(", ".join(parts))
+    return "; ".join(found)
 
 
 def _peaks(devices: Sequence[Json]) -> _Peaks:

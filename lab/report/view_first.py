@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lab.messages import DASH
 from lab.report.blocks import Figure, Line, Lines, Pair, Reading
-from lab.report.document_plain import Json
+from lab.report.document_plain import Json, named
 from lab.report.findings import finding
 from lab.report.words import Words, sentence
 
@@ -132,8 +132,7 @@ def package_in_words(variant: Json, words: Words) -> str | None:
 
 def _behind(document: Json) -> list[Json]:
     """The variants that the figures are of: the chosen one, else the contenders, else all of them."""
-    decision = document["decision"]
-    names = [decision["variant"]] if decision["variant"] else decision["contenders"]
+    names = named(document["decision"])
     return [one for one in document["variants"] if one["id"] in names] or list(document["variants"])
 
 
@@ -209,7 +208,7 @@ def _window(behind: Sequence[Json], words: Words) -> Figure:
 
 
 def _named(document: Json) -> bool:
-    return bool(document["decision"]["variant"] or document["decision"]["contenders"])
+    return bool(named(document["decision"]))
 
 
 def _joined(notes: Sequence[str]) -> str | None:

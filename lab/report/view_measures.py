@@ -11,7 +11,7 @@ from lab.report.charts import charts_of
 from lab.report.charts.durations import counts, lost_word
 from lab.report.charts.ranges import crowded, ranges
 from lab.report.document_measured import COUNTERS, PHASES
-from lab.report.document_plain import Json
+from lab.report.document_plain import Json, named
 from lab.report.paging import ALL_IN_THE_PAGE
 from lab.report.scopes import scopes
 from lab.report.view_confusions import confusions
@@ -22,7 +22,7 @@ def durations(document: Json, words: Words) -> Section:
     """The chart, the figures behind it with their counts and warnings, and what is separated."""
     blocks: list[Block] = [*charts_of("durations", document, words), _summaries(document, words)]
     blocks.append(Text(words.text("durations.interval")))
-    blocks += _apart(document["separations"], "durations.separations", words)
+    blocks += _apart(document["separations"], "durations.separations", named(document["decision"]), words)
     sides = [side for one in document["separations"] for side in (one["ratio"], one["paired"]) if side]
     if sides:
         lines = tuple(Line(words.say(one)) for one in sides)
@@ -181,12 +181,22 @@ def _interval(one: Json, write: Callable[[float | None], str], words: Words) -> 
     return Cell(between, words.text("interval.coverage", percent=facts["percent"]))
 
 
-def _apart(separations: Sequence[Json], lead: str, words: Words) -> list[Block]:
-    """One line a pair; what qualifies the comparison stands in the same line."""
+def _apart(separations: Sequence[Json], lead: str, named: Sequence[str], words: Words) -> list[Block]:
+    """One line a pair that is shown; what qualifies the comparison stands in the same line.
+
+    `named`: the variants that the answer is about, to say which pairs of very many are shown.
+    """
     if not separations:
         return []
-    lines = (" ".join(words.say(said) for said in (one, *one["warnings"])) for one in separations)
-    return [Lines(tuple(Line(line) for line in lines), words.text(lead))]
+    shown = [one for one in separations if one["shown"]]
+    lines = (" ".join(words.say(said) for said in (one, *one["warnings"])) for one in shown)
+    blocks: list[Block] = [Lines(tuple(Line(line) for line in lines), words.text(lead))]
+    if len(shown) == len(separations):
+        return blocks
+    counts = {"shown": len(shown), "pairs": len(separations)}
+    if len(named) == 1:
+        return [*blocks, Text(words.text("durations.some_pairs.one", variant=words.variant(named[0]), **counts))]
+    return [*blocks, Text(words.text("durations.some_pairs.several" if named else "durations.some_pairs", **counts))]
 
 
 def _with_excluded(document: Json, words: Words) -> list[Block]:
@@ -210,9 +220,10 @@ def _with_excluded(document: Json, words: Words) -> list[Block]:
         for variant, one, figures in kept
     )
     table = Table("with-excluded", words.text("durations.with_excluded.caption"), columns, rows)
+    then = document["decision"]["with_excluded"]
     return [
         table,
-        *_apart(document["decision"]["with_excluded"]["separations"], "durations.with_excluded.apart", words),
+        *_apart(then["separations"], "durations.with_excluded.apart", named(then), words),
     ]
 
 

@@ -12,7 +12,8 @@ from babel.lists import format_list
 
 from lab.errors import fault
 from lab.messages import DASH, messages
-from lab.report.document_plain import Json, facts_of
+from lab.model.moments import in_zone
+from lab.report.document_plain import Json, cut, facts_of
 
 MARKS = {"passed": "✓", "failed": "✗", "unknown": "?"}
 _NAMED_SETTINGS = ("batch_size", "precision", "quantization", "padding")
@@ -30,6 +31,7 @@ class Words:
         self.language = language
         self.messages = messages(language)
         self._settings = document["settings"]["different"]
+        self._zone = document["protocol"]["time_zone"]
 
     def text(self, key: str, **values: object) -> str:
         """The text of `report.<key>`."""
@@ -87,8 +89,12 @@ class Words:
         return self.text(f"variant.many.{key}", values=self.all_of(values))
 
     def all_of(self, names: Iterable[str]) -> str:
-        """Names joined as a sentence of the language does ("a, b and c")."""
-        return format_list(list(names), locale=_LIST_LOCALES[self.language])
+        """Names joined as a sentence of the language does ("a, b and c"); very many of them are cut and counted."""
+        every = list(names)
+        shown = cut(every, self.messages)
+        if len(shown) < len(every):
+            return ", ".join(map(str, shown))
+        return format_list(every, locale=_LIST_LOCALES[self.language])
 
     def said_of(self, remark: str, names: Iterable[str]) -> str:
         """A remark with whom it is about: "This phase was not needed (install and compile)."."""
@@ -100,8 +106,9 @@ class Words:
         return self.text("price.example", price=shown) if example and amount is not None else shown
 
     def moment(self, value: str | None) -> str:
-        """An ISO 8601 moment as the language writes it."""
-        return self.messages.date_time(datetime.fromisoformat(value) if value else None)
+        """An ISO 8601 moment in the campaign's time zone, as the language writes it."""
+        at = in_zone(value, self._zone) if value else None
+        return at if isinstance(at, str) else self.messages.date_time(at)
 
     def day(self, value: datetime) -> str:
         """A day as short as the axis of a chart needs it ("Mon 7 Dec")."""

@@ -6,12 +6,14 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.checks import seal_faults
 from lab.errors import Fault
 from lab.messages import Messages
+from lab.model.moments import in_zone
 from lab.model.reason import Reason
 
 if TYPE_CHECKING:  # what these describe is slow to import, and some commands never need it
@@ -43,10 +45,7 @@ class Shown:
 
 def fault_facts(one: Fault) -> dict[str, object]:
     """A fault as plain data, without words."""
-    facts = {
-        key: value if isinstance(value, int | float | str | None) else str(value) for key, value in one.values.items()
-    }
-    return {"slug": one.slug, "file": one.file, "place": one.place, "values": facts}
+    return {"slug": one.slug, "file": one.file, "place": one.place, "values": _plain(one.values)}
 
 
 def fault_data(one: Fault, words: Messages) -> dict[str, object]:
@@ -60,9 +59,28 @@ def reason_text(one: Reason, words: Messages) -> str:
 
 
 def reason_data(one: Reason) -> dict[str, object]:
-    """A reason as plain data: its key and its facts; amounts and moments as text."""
-    kept = (bool, int, float, str, list, type(None))
-    return {"key": one.key, "values": {k: v if isinstance(v, kept) else str(v) for k, v in one.values.items()}}
+    """A reason as plain data: its key and its facts."""
+    return {"key": one.key, "values": _plain(one.values)}
+
+
+def _plain(values: Mapping[str, object]) -> dict[str, object]:
+    """Facts as JSON holds them: moments as ISO 8601, amounts as text."""
+    return {name: _plain_fact(value) for name, value in values.items()}
+
+
+def _plain_fact(value: object) -> object:
+    match value:
+        case bool() | int() | float() | str() | None:
+            shown: object = value
+        case datetime():
+            shown = value.isoformat()
+        case list() | tuple():
+            shown = [_plain_fact(one) for one in value]
+        case Reason():
+            shown = reason_data(value)
+        case _:
+            shown = str(value)
+    return shown
 
 
 def initialised(folder: Path) -> Shown:
@@ -92,7 +110,14 @@ def checked(folder: Path, found: Checked, words: Messages) -> Shown:
 def sealed(seal: Seal) -> Shown:
     """After `lab seal`: the fingerprint and when it was taken."""
     data = {"fingerprint": seal.fingerprint, "sealed_at": seal.sealed_at}
-    return Shown(0, data, lambda words: words.text("screen.sealed", **data))
+    return Shown(0, data, lambda words: seal_line(seal, words))
+
+
+def seal_line(seal: Seal, words: Messages) -> str:
+    """A seal in one line, its moment in the campaign's time zone, by name."""
+    at = in_zone(seal.sealed_at, seal.time_zone)
+    shown = words.date_time_in_zone(at) if isinstance(at, datetime) else at
+    return words.text("screen.sealed", fingerprint=seal.fingerprint, sealed_at=shown)
 
 
 def planned(slots: Sequence[Slot], left: Sequence[Slot]) -> Shown:
@@ -190,9 +215,8 @@ def _behind(summary: Summary, judgement: Judgement, words: Messages) -> Iterator
     """What the figures of a summary rest on: the interval of its median, the first rejected pass and unassessed one."""
     if summary.median_s is not None and summary.median_interval is not None:
         yield f"  {reason_text(summary.median_interval.reason, words)}"
-    group = (summary.variant, summary.corpus, summary.seed)
-    rows = [one.attempt for one in judgement.campaign.records]
-    own = [one for one in rows if (one.variant, one.corpus, one.seed) == group]
+    rows = [one.attempt for one in judgement.campaign.by_variant.get(summary.variant, ())]
+    own = [one for one in rows if (one.corpus, one.seed) == (summary.corpus, summary.seed)]
     verdicts = [judgement.decision.verdicts[one.attempt_id] for one in own]
     ended = [one for row, one in zip(own, verdicts, strict=True) if row.outcome == "completed"]
     refused = next((one for one in ended if one.verdict == "rejected"), None)

@@ -11,7 +11,7 @@ from lab.screen.exchange import synced
 
 if TYPE_CHECKING:  # what these describe is slow to import
     from lab.exchange.exporting import Exported
-    from lab.exchange.importing import Imported, ReadFile
+    from lab.exchange.importing import Imported, Mixed, ReadFile
     from lab.exchange.predicting import Attached
     from lab.model.attempt import Record
     from lab.pipeline import Judgement
@@ -20,11 +20,15 @@ _MOST_ROWS = 40  # of a preview; `--json` has them all
 
 
 def imported(found: Imported) -> Shown:
-    """After `lab import`: each file as it was recognised, the new attempts, and the workbook; `--plan`: rows."""
+    """After `lab import`: each file as it was recognised, the new attempts, and the workbook; `--plan`: rows.
+
+    What came in without a duration is shown with its reason: nobody should find out in the report that a run failed.
+    """
     inner = None if found.synced is None else synced(found.synced)
 
     def text(words: Messages) -> str:
         lines = [line for one in found.files for line in _file_lines(one, words)]
+        lines += [_mixed(one, words) for one in found.mixed]
         if inner is None:
             lines += [_row(one, words) for one in found.records[:_MOST_ROWS]]
             if len(found.records) > _MOST_ROWS:
@@ -32,7 +36,13 @@ def imported(found: Imported) -> Shown:
             lines.append(words.count("screen.imported.planned", len(found.records)))
         elif found.records:
             lines.append(words.count("screen.imported.done", len(found.records)))
-            lines.append(words.text("screen.imported.next", id=found.records[0].attempt.attempt_id))
+            timeless = [one for one in found.records if one.attempt.duration_s is None]
+            lines += [_row(one, words) for one in timeless[:_MOST_ROWS]]
+            if len(timeless) > _MOST_ROWS:
+                lines.append(words.count("screen.imported.more", len(timeless) - _MOST_ROWS))
+            judged_next = [one.attempt.attempt_id for one in found.records if one.attempt.outcome == "completed"]
+            if judged_next:
+                lines.append(words.text("screen.imported.next", id=judged_next[0]))
             lines.append(inner.text(words))
         else:
             lines.append(words.text("screen.imported.nothing"))
@@ -42,17 +52,26 @@ def imported(found: Imported) -> Shown:
         "planned": inner is None,
         "files": [_file_data(one) for one in found.files],
         "attempts": [_record_data(one) for one in found.records],
+        "mixed": [{"variant": one.variant, "corpus": one.corpus, "tools": list(one.tools)} for one in found.mixed],
         "workbook": None if inner is None else inner.data,
     }
     return Shown(0 if inner is None else inner.code, data, text)
 
 
 def _file_lines(one: ReadFile, words: Messages) -> Iterator[str]:
-    facts = {"file": one.file, "tool": one.tool, "version": one.version or DASH, "same": one.same}
-    yield words.count("screen.imported.file", one.attempts, **facts)
+    tool = words.text("screen.imported.table") if one.format == "table" else one.tool
+    written = tool if one.version is None else f"{tool} {one.version}"
+    yield words.count("screen.imported.file", one.attempts, file=one.file, tool=written)
+    if one.same:
+        yield words.text("screen.imported.same", same=one.same)
     yield from (f"  {reason_text(note, words)}" for note in one.notes)
     if one.left:
         yield f"  {words.text('screen.imported.left', groups=list(one.left))}"
+
+
+def _mixed(one: Mixed, words: Messages) -> str:
+    tools = [words.text("screen.imported.measured") if tool is None else tool for tool in one.tools]
+    return words.text("screen.imported.mixed", variant=one.variant, corpus=one.corpus, tools=tools)
 
 
 def _row(record: Record, words: Messages) -> str:
@@ -66,9 +85,13 @@ def _row(record: Record, words: Messages) -> str:
         outcome=words.text(f"outcome.{one.outcome}"),
         duration=words.number(one.duration_s),
         elapsed=words.number(one.elapsed_s),
-        latencies=populations or DASH,
     )
-    return shown if because is None else f"{shown}\n    {reason_text(because, words)}"
+    if populations:
+        shown += words.text("screen.imported.latencies", latencies=populations)
+    if because is not None:
+        return f"{shown}\n    {reason_text(because, words)}"
+    why = record.details.missing.get("duration_s") if one.outcome == "completed" else None
+    return shown if why is None else f"{shown}\n    {words.text(why)}"
 
 
 def _file_data(one: ReadFile) -> dict[str, object]:

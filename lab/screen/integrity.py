@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lab.analysis.sealing import broken_terms
 from lab.messages import DASH, Messages
 from lab.model.reason import Reason
-from lab.screen.answers import FOUND, Shown, fault_facts, reason_data, reason_text
+from lab.screen.answers import FOUND, Shown, fault_facts, reason_data, reason_text, seal_line
 
 if TYPE_CHECKING:
     from lab.errors import Fault
@@ -35,7 +35,7 @@ def amended(seal: Seal) -> Shown:
     }
 
     def text(words: Messages) -> str:
-        lines = [words.text("screen.sealed", fingerprint=seal.fingerprint, sealed_at=seal.sealed_at)]
+        lines = [seal_line(seal, words)]
         lines += [
             words.text("screen.change", name=one.name, before=one.sealed or DASH, after=one.now or DASH)
             for one in last.changes

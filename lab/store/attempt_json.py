@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import datetime
 from typing import Any
 
@@ -122,6 +122,7 @@ _POPULATION: Mapping[str, Callable[[object], bool]] = {
     one.name: _is_integer if one.name == "count" else _is_number if one.name.endswith("_s") else _is_text
     for one in fields(Population)
 }
+_ALWAYS_THERE = tuple(one.name for one in fields(Population) if one.default is MISSING)  # percentiles may be absent
 
 
 class _Reader:
@@ -142,7 +143,7 @@ class _Reader:
 
     def attempt(self, value: object) -> Attempt | None:
         if not isinstance(value, dict) or not isinstance(value.get("attempt_id"), str):
-            self._add("attempt-bad-value", "attempt.attempt_id", wanted="text", found=None)
+            self._add("attempt-bad-value", "attempt.attempt_id", found=None)
             return None
         self.only(value, tuple(column.name for column in COLUMNS), "attempt.")
         cells = {column.name: self._cell(column, value.get(column.name)) for column in COLUMNS}
@@ -153,19 +154,19 @@ class _Reader:
             return None
         holds = _COLUMN_KINDS[column.kind](value) and (not column.choices or value in column.choices)
         if not holds:
-            self._add("attempt-bad-value", f"attempt.{column.name}", wanted=column.kind, found=str(value)[:60])
+            self._add("attempt-bad-value", f"attempt.{column.name}", found=str(value)[:60])
             return None
         return float(value) if column.kind == "number" and isinstance(value, int) else value
 
     def details(self, value: object) -> Details:
         if not isinstance(value, dict):
-            self._add("attempt-bad-value", "details", wanted="object", found=str(value)[:60])
+            self._add("attempt-bad-value", "details", found=str(value)[:60])
             return Details()
         self.only(value, tuple(_DETAILS), "details.")
         found: dict[str, Any] = {name: value[name] for name in _DETAILS if name in value}
         for name in list(found):
             if not _DETAILS[name](found[name]):
-                self._add("attempt-bad-value", f"details.{name}", wanted="detail", found=str(found[name])[:60])
+                self._add("attempt-bad-value", f"details.{name}", found=str(found[name])[:60])
                 del found[name]
         if because := found.get("ended_because"):
             found["ended_because"] = Reason(because["key"], because["values"])
@@ -176,8 +177,8 @@ class _Reader:
                 needed = ("file", "sha256", "format")
                 found[name] = Provenance(**self._part(found[name], _PROVENANCE, f"details.{name}.", needed))
         if "populations" in found:
-            within, all_of = "details.populations.", tuple(_POPULATION)
-            parts = [self._part(one, _POPULATION, within, all_of) for one in found["populations"]]
+            within = "details.populations."
+            parts = [self._part(one, _POPULATION, within, _ALWAYS_THERE) for one in found["populations"]]
             found["populations"] = tuple(Population(**one) for one in parts)
         return Details(**found)
 
@@ -192,8 +193,8 @@ class _Reader:
         held = {name: one for name, one in value.items() if one is not None and name in kinds and kinds[name](one)}
         for name in kinds:
             if value.get(name) is not None and name not in held:
-                self._add("attempt-bad-value", f"{within}{name}", wanted="detail", found=str(value[name])[:60])
+                self._add("attempt-bad-value", f"{within}{name}", found=str(value[name])[:60])
         for name in needed:
             if name not in held:
-                self._add("attempt-bad-value", f"{within}{name}", wanted="text", found=None)
+                self._add("attempt-bad-value", f"{within}{name}", found=None)
         return {**dict.fromkeys(needed, ""), **held}

@@ -18,6 +18,7 @@ from lab.store.files import inside, read_json, sync_folder, write_atomically, wr
 ATTEMPTS = "attempts"
 ATTEMPT_JSON = "attempt.json"
 PREDICTIONS = "predictions.jsonl"
+LATENCIES = "latencies.csv"
 LOG = "log.txt"
 
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -74,8 +74,8 @@ def write_bundle(folder: Path, campaign: Campaign, out: Path, *, with_corpus: bo
 
 def _info(campaign: Campaign) -> dict[str, str]:
     """The bag's own facts; its date is that of the latest attempt, so that no clock is read."""
-    starts = [one.attempt.started_at for one in campaign.records if one.attempt.started_at]
-    latest = max(starts) if starts else campaign.seal.sealed_at if campaign.seal else ""
+    starts = [one.attempt.started_at for one in campaign.records if one.attempt.started_at]  # by moment, not as texts
+    latest = starts[-1] if starts else campaign.seal.sealed_at if campaign.seal else ""
     facts = {"External-Identifier": campaign.manifest.name, "Bagging-Date": latest[:10]}
     if campaign.seal:
         facts["External-Description"] = f"GPU Decision Lab campaign, seal {campaign.seal.fingerprint}"

@@ -13,7 +13,7 @@ from lab.model.attempt import COLUMNS
 from lab.model.campaign import Campaign
 from lab.model.manifest import CorpusSpec, Manifest
 from lab.model.names import MANIFEST, WORKBOOK
-from lab.store.attempts import ATTEMPT_JSON, ATTEMPTS, read_records
+from lab.store.attempts import ATTEMPT_JSON, ATTEMPTS, LATENCIES, read_records
 from lab.store.canonical import canonical_json, plain, sha256_text
 from lab.store.corpus import Corpus, StoredCorpus, open_corpus
 from lab.store.environments import ENVIRONMENTS, read_environments
@@ -134,7 +134,8 @@ def _inputs(
     paths = [MANIFEST, SEAL, *predictions]
     for spec in manifest.corpora:
         paths += _files_of(spec)
-    paths += [path.relative_to(folder).as_posix() for path in folder.glob(f"{ATTEMPTS}/[!.]*/{ATTEMPT_JSON}")]
+    for name in (ATTEMPT_JSON, LATENCIES):
+        paths += [path.relative_to(folder).as_posix() for path in folder.glob(f"{ATTEMPTS}/[!.]*/{name}")]
     paths += [path.relative_to(folder).as_posix() for path in folder.glob(f"{ENVIRONMENTS}/[!.]*.json")]
     found = {path: sha256_file(folder / path) for path in set(paths) if (folder / path).is_file()}
     found[WORKBOOK] = sha256_text(canonical_json(_declared(content, own)))

@@ -46,13 +46,9 @@ def without_scores(campaign: Campaign) -> tuple[str, ...]:
     return tuple(one.id for one in campaign.manifest.variants if one.workload not in _SCORING)
 
 
-def _cell(campaign: Campaign, field: str) -> str:
-    return campaign.protocol_cells.get(field, "protocol")
-
-
 def _target(campaign: Campaign) -> Iterator[Fault]:
     protocol = campaign.protocol
-    target, place = protocol.reproducibility_target, _cell(campaign, "reproducibility_target")
+    target, place = protocol.reproducibility_target, campaign.cell_of("reproducibility_target")
     if target not in ("identical_outputs", "bounded_distance"):
         return
     if protocol.reference_variant is None:
@@ -62,7 +58,7 @@ def _target(campaign: Campaign) -> Iterator[Fault]:
 
 
 def _references(campaign: Campaign, used: Metric) -> Iterator[Fault]:
-    place = _cell(campaign, "metric")
+    place = campaign.cell_of("metric")
     for spec in campaign.manifest.corpora if isinstance(used, VectorMetric) else ():
         if spec.answers != "vector":
             yield fault("protocol-metric-needs-vectors", file=WORKBOOK, place=place, metric=used.name, corpus=spec.id)

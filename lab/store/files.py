@@ -15,23 +15,6 @@ from typing import Any, BinaryIO
 
 import lab
 from lab.errors import Fault, InvalidInputError, OutsideFailureError, fault
-from lab.store.canonical import canonical_json, sha256_text
-
-__all__ = [
-    "canonical_json",
-    "inside",
-    "read_json",
-    "read_text",
-    "reading",
-    "replacing",
-    "resource",
-    "sha256_file",
-    "sha256_text",
-    "sweep",
-    "sync_folder",
-    "write_atomically",
-    "writing",
-]
 
 _CHUNK = 1 << 20
 _DEAD_AFTER_S = 600  # a workbook takes seconds to write
@@ -54,7 +37,7 @@ def sha256_file(path: Path) -> str:
 
 @contextmanager
 def reading(path: Path, shown: str | None = None) -> Iterator[None]:
-    """Turn what the system says while `path` is read into a fault that names it (as `shown` where given)."""
+    """Turn what the system says while `path` is read into an `InvalidInputError` that names it (or `shown`)."""
     name = str(path) if shown is None else shown
     try:
         yield
@@ -88,6 +71,16 @@ def _system_fault(error: OSError, name: str) -> Fault:
     return fault("system-refused", file=name, code=errno.errorcode.get(error.errno or 0, "OSError"))
 
 
+def read_bytes(path: Path, shown: str | None = None) -> bytes:
+    """A whole file.
+
+    Raises:
+        InvalidInputError: the file is missing, a folder or unreadable.
+    """
+    with reading(path, shown):
+        return path.read_bytes()
+
+
 def read_text(path: Path, shown: str | None = None) -> str:
     """A whole text file in UTF-8, with or without a byte-order mark, line ends as a newline.
 
@@ -95,8 +88,7 @@ def read_text(path: Path, shown: str | None = None) -> str:
         InvalidInputError: the file is missing, a folder, unreadable or not UTF-8 (the fault names the line).
     """
     name = str(path) if shown is None else shown
-    with reading(path, name):
-        data = path.read_bytes()
+    data = read_bytes(path, name)
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

@@ -17,7 +17,7 @@ from lab.model.manifest import Manifest
 from lab.model.names import MANIFEST
 from lab.model.protocol import Protocol
 from lab.store.agreement import compare
-from lab.store.attempts import ATTEMPTS, PREDICTIONS
+from lab.store.attempts import ATTEMPTS, LATENCIES, PREDICTIONS
 from lab.store.corpus import Corpus, StoredCorpus
 from lab.store.files import inside, sha256_file
 from lab.store.predictions import examine
@@ -166,3 +166,12 @@ def changed_predictions(folder: Path, records: Iterable[Record]) -> tuple[Fault,
         if attempt.predictions_sha256 is not None and digest != attempt.predictions_sha256:
             found.append(fault("predictions-altered", file=relative, id=attempt.attempt_id))
     return tuple(found)
+
+
+def changed_latencies(folder: Path, records: Iterable[Record]) -> Iterator[Fault]:
+    """A fault for every `latencies.csv` that is not there any more as it was imported."""
+    for record in records:
+        attempt_id, held = record.attempt.attempt_id, record.details.populations
+        relative = f"{ATTEMPTS}/{attempt_id}/{LATENCIES}"
+        if held and (not (folder / relative).is_file() or sha256_file(folder / relative) != held[0].sha256):
+            yield fault("latencies-altered", file=relative, id=attempt_id)

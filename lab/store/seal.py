@@ -15,6 +15,7 @@ from lab.metrics.own import module_file
 from lab.model.attempt import Record
 from lab.model.campaign import Amendment, Campaign, Change, CorpusFacts, KnownAttempt, Seal
 from lab.model.manifest import CorpusSpec, Manifest
+from lab.model.moments import in_zone
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, Protocol, SubgroupThreshold
 from lab.store.canonical import canonical_json, plain, readable_json, sha256_text
 from lab.store.corpus import iter_inputs
@@ -49,7 +50,8 @@ def take_seal(
     existing = read_seal(folder, manifest, protocol, corpora)
     if existing and existing.changes:
         names = [change.name for change in existing.changes]
-        raise CheckFoundError(fault("seal-exists", file=SEAL, sealed_at=existing.sealed_at, names=names))
+        at = in_zone(existing.sealed_at, protocol.time_zone)
+        raise CheckFoundError(fault("seal-exists", file=SEAL, sealed_at=at, names=names))
     if existing:
         return existing
     return _write(folder, _sealed_now(folder, manifest, protocol, corpora), now, [])
@@ -84,7 +86,8 @@ def amend_seal(folder: Path, campaign: Campaign, reason: str, now: datetime) -> 
     if campaign.seal is None:
         raise UsageProblemError(fault("seal-none-to-amend", file=SEAL))
     if not campaign.seal.changes:
-        raise UsageProblemError(fault("seal-nothing-to-amend", file=SEAL, sealed_at=campaign.seal.sealed_at))
+        at = in_zone(campaign.seal.sealed_at, campaign.protocol.time_zone)
+        raise UsageProblemError(fault("seal-nothing-to-amend", file=SEAL, sealed_at=at))
     earlier = _read(folder / SEAL)
     entry = {
         "fingerprint": earlier["fingerprint"],

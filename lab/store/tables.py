@@ -108,6 +108,7 @@ class Table:
         return self._line_fault("corpus-incomplete-line", number)
 
     def _jsonl(self, columns: Sequence[str]) -> Iterator[Row]:
+        written = [json.dumps(name, ensure_ascii=False) for name in columns]
         for number, line in enumerate(self._lines("\n"), 1):
             if not line.strip(" \t\r\n"):
                 continue
@@ -117,10 +118,12 @@ class Table:
                 slug = "corpus-bad-json" if line.endswith("\n") else "corpus-incomplete-line"
                 yield number, self._line_fault(slug, number)
                 continue
-            if isinstance(found, dict):
-                yield number, {name: found[name] for name in columns if name in found}
-            else:
+            if not isinstance(found, dict):
                 yield number, self._line_fault("corpus-not-object", number)
+            elif any(line.count(key) > 1 for key in written) and (twice := _twice(line, columns)):
+                yield number, self._line_fault("corpus-key-twice", number, name=twice)
+            else:
+                yield number, {name: found[name] for name in columns if name in found}
 
     def _line_fault(self, slug: str, number: int, **values: object) -> Fault:
         return fault(slug, file=self.shown, place=f"line {number}", **values)
@@ -203,3 +206,15 @@ class Table:
             for cells in batch:
                 number += 1
                 yield number, dict(zip(wanted, cells, strict=True))
+
+
+def _twice(line: str, columns: Sequence[str]) -> str | None:
+    """A wanted key that the object of `line` has more than once: which value is meant, the line does not say."""
+    keys: list[str] = []
+
+    def taken(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        keys[:] = (key for key, _value in pairs)  # the outermost object is the last one to be complete
+        return dict(pairs)
+
+    json.loads(line, object_pairs_hook=taken)
+    return next((name for name in columns if keys.count(name) > 1), None)

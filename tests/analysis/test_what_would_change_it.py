@@ -141,3 +141,18 @@ def test_a_plan_that_cannot_tell_is_known_before_it_is_run(
 def test_no_plan_no_warning() -> None:
     """What is not stated cannot be too little."""
     assert cannot_tell(campaign([], terms=protocol(repetitions=None))) is None
+
+
+def test_margins_are_told_one_by_one_while_those_in_question_are_few() -> None:
+    """Eight that cost the same and are as fast: each one's margins; of nine, only how many they are."""
+
+    def told(variants: int) -> dict[str, list[Reason]]:
+        names = [f"v{number}" for number in range(variants)]
+        records = [one for name in names for one in passes(name, FIVE)]
+        return said(campaign(records, dict.fromkeys(names, "rtx-4090")))
+
+    few, many = told(8), told(9)
+    assert len(few["threshold"]) == 8
+    assert "too_many" not in few
+    assert "threshold" not in many
+    assert many["too_many"][0].values == {"count": 9, "limit": 8}

@@ -2,8 +2,9 @@
 
 `python tests/bench/large_campaign.py` builds both campaigns as machines would leave them (one folder a machine, each
 with ten variants, its own workbook and predictions), merges each into the folder of the campaign, then checks, judges
-and reports it; both in one run, in turn. What is told is the time at 5,000 attempts over that at 500: ten times the
-rows, so about 10 when linear; the limit is 11. By the processor's seconds as well, since other programs may run.
+and reports it, both in one run, in turn. Told is the time at 5,000 attempts over that at 500: ten times the rows
+and about 10 when linear; the limit is 11. By the processor's seconds, since other programs may run. Then how soon
+the page of the large one can be used.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "campaigns")]
 
 from campaign_folders import Plan, build, changed, protocol, right, rounds  # noqa: E402  (as above)
 from comparisons import Row, compared, plain_table  # noqa: E402  (found in the line above)
+from report import PAGE_LIMIT, opened  # noqa: E402  (as above)
 
 from lab import pipeline  # noqa: E402  (as above)
 from lab.checks import check  # noqa: E402
@@ -28,6 +30,8 @@ from lab.exchange.merge import merge  # noqa: E402
 PASSES, VARIANTS_OF_A_MACHINE, CARDS = 25, 10, ("rtx-4090", "b200")
 SMALL, LARGE = 500, 5_000
 LIMIT = 11.0
+OPENED = 2  # times the page is opened: the best is told
+LANGUAGE = "en"
 Times = tuple[float, float]  # clock seconds, processor seconds
 
 
@@ -73,8 +77,11 @@ def timed(act: Callable[[], object]) -> Times:
     return time.perf_counter() - clock, time.process_time() - processor
 
 
-def measure(folder: Path, attempts: int) -> dict[str, Times]:
-    """What each step takes for a campaign of so many attempts, in the order in which they are run."""
+def measure(folder: Path, attempts: int) -> tuple[dict[str, Times], Times | None]:
+    """What each step takes for a campaign of so many attempts, in the order in which they are run, and its page.
+
+    The page in seconds until it can be used; None without Chromium.
+    """
     with mock.patch("os.fsync"):  # what is built for a bench need not survive a power cut
         home, sources = machines(folder, attempts)
     acts: Mapping[str, Callable[[], object]] = {
@@ -83,7 +90,8 @@ def measure(folder: Path, attempts: int) -> dict[str, Times]:
         "judge": lambda: pipeline.judge(home),
         "report": lambda: pipeline.report(home),
     }
-    return {name: timed(act) for name, act in acts.items()}
+    took = {name: timed(act) for name, act in acts.items()}
+    return took, opened(home / "report" / "v1" / f"decision-note.{LANGUAGE}.html", OPENED)
 
 
 def rows(*, quick: bool = False) -> list[Row]:
@@ -94,10 +102,15 @@ def rows(*, quick: bool = False) -> list[Row]:
         with tempfile.TemporaryDirectory() as name:
             found.append(measure(Path(name), size))
     limit = None if quick else LIMIT
-    return [
-        compared(f"{step}: {large:,} attempts, processor", found[1][step][1], f"{small:,} attempts", took[1], limit)
-        for step, took in found[0].items()
+    (before, _), (after, page) = found
+    told = [
+        compared(f"{step}: {large:,} attempts, processor", after[step][1], f"{small:,} attempts", took[1], limit)
+        for step, took in before.items()
     ]
+    if page:
+        variants = large // PASSES
+        told.append(compared(f"page of {variants} variants, until usable", page[0], "one second", 1.0, PAGE_LIMIT))
+    return told
 
 
 def main() -> None:

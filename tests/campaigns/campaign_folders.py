@@ -146,8 +146,9 @@ def _manifest(plan: Plan) -> str:
         lines += ["[[corpora]]", f'id = "{corpus}"', f'path = "{corpus}.jsonl"', 'reference_column = "label"']
         lines += ['labels = ["a", "b"]', 'groups = ["length"]']
     for variant, keys in plan.variants.items():
-        lines += ["[[variants]]", f'id = "{variant}"', 'model = "m"', 'device = "cuda:0"']
-        lines += [f"{key} = {json.dumps(value)}" for key, value in {"gpu": "rtx-4090", **keys}.items()]
+        lines += ["[[variants]]", f'id = "{variant}"', 'model = "m"']
+        usual = {"device": "cuda:0", "gpu": "rtx-4090"}
+        lines += [f"{key} = {json.dumps(value)}" for key, value in {**usual, **keys}.items()]
     return "\n".join(lines) + "\n"
 
 

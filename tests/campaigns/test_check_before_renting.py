@@ -8,8 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from campaign_folders import Plan, build, protocol
+from campaign_folders import Plan, build, protocol, rounds
 
+from lab.checks import check
 from lab.cli import main
 from lab.messages import LANGUAGES, messages
 from lab.store.campaign import read_campaign
@@ -86,3 +87,24 @@ def test_an_own_metric_that_is_not_there_is_known_beforehand(module: str | None,
         campaign = read_campaign(folder)
         found = not_computable(replace(campaign, protocol=protocol(metric="cost")), folder)
         assert [one.slug for one in found] == ([slug] if slug else [])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_device_that_is_not_here_is_said_while_a_pass_needs_it(
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another machine may have the ninety-ninth card: a warning, and none once its passes are done."""
+    variants = {"here": {}, "there": {"device": "cuda:99"}}
+    terms = protocol(repetitions=1)
+    said = messages(language).text("check.device_absent", variant="there", devices=["cuda:99"])
+    measured = rounds({"here": [10.0], "there": [11.0]})
+    for name, passes, needed in (("before", (), True), ("after", measured, False)):
+        folder = build(tmp_path / name, Plan(passes, variants, protocol=terms))
+        assert main(["check", str(folder), "--lang", language]) == 0
+        assert (said in capsys.readouterr().out) is needed
+
+
+def test_without_a_plan_every_device_is_looked_for(tmp_path: Path) -> None:
+    """No repetitions stated yet: nothing is known to be done."""
+    folder = build(tmp_path / "c", Plan((), {"there": {"device": "cuda:99"}}, protocol=protocol(repetitions=None)))
+    assert "check.device_absent" in [one.key for one in check(folder).warnings]

@@ -35,7 +35,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     at = tmp_path_factory.mktemp("export")
     passes = changed(rounds({"b1": SLOW, "b8": QUICK}), "b1", [2], changes={"notes": FORMULA})
     folder = build(at / "campaign", Plan(passes))
-    (at / "v.json").write_text(json.dumps(serving()), encoding="utf-8")
+    (at / "v.json").write_text(json.dumps(serving(num_prompts=40, completed=40)), encoding="utf-8")
     bring_in(folder, [at / "v.json"], Asked(("b8",)))
     judge(folder)
     export(folder, at / "out")

@@ -20,11 +20,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "formats"))
 from foreign import SUMMARY, emissions, guide, hyperfine, optimum, serving
 
 from lab.errors import CheckFoundError, InvalidInputError, UsageProblemError
-from lab.exchange.imported_record import LATENCIES
 from lab.exchange.importing import Asked, bring_in
 from lab.measure.lock import run_lock
 from lab.pipeline import judge, load
-from lab.store.attempts import read_records
+from lab.store.attempts import LATENCIES, read_records
 from lab.store.intake import INTAKE
 from lab.store.workbook import read_workbook
 
@@ -159,7 +158,7 @@ def test_a_file_that_compares_several_things_asks_which_is_which(folder: Path, t
 
 def test_request_latencies_have_a_file_of_their_own_and_are_no_durations(folder: Path, tmp_path: Path) -> None:
     """Every value is in `latencies.csv`; the record says how many, their spread, and the file's sha256."""
-    bring_in(folder, [written(tmp_path, "v.json", serving())], Asked(("b1",)))
+    bring_in(folder, [written(tmp_path, "v.json", serving(num_prompts=40, completed=40))], Asked(("b1",)))
     (record,) = read_records(folder)
     home = folder / "attempts" / record.attempt.attempt_id
     with (home / LATENCIES).open(encoding="utf-8", newline="") as file:
@@ -332,7 +331,7 @@ def test_the_report_shows_latencies_as_what_they_are(folder: Path, tmp_path: Pat
     }  # fmt: skip
     page = (folder / "report" / "v1" / "en.html").read_text(encoding="utf-8")
     assert "v.json (vLLM)" in page
-    assert "request: 2 values" in page
+    assert "request: values: 2" in page
     summary = next(one for one in document["variants"] if one["id"] == "b1")["summaries"]
     assert all(value is None for one in summary for value in one["durations_s"])  # no verdict yet: no figure
 

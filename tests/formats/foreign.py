@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lab.errors import Fault, InvalidInputError
+from lab.exchange.sheet_rows import sheet_rows
 from lab.formats import Choices, Reading, Source, recognise
 
 
@@ -16,7 +18,7 @@ def source(content: object, name: str = "result.json", folder: str = "here") -> 
     data = content if isinstance(content, bytes) else None
     if data is None:
         data = (content if isinstance(content, str) else json.dumps(content)).encode()
-    return Source(name, folder, data, hashlib.sha256(data).hexdigest())
+    return Source(name, folder, data, hashlib.sha256(data).hexdigest(), partial(sheet_rows, data, name))
 
 
 def read(content: object, choices: Choices | None = None) -> tuple[str, Reading]:

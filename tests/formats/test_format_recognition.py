@@ -40,7 +40,7 @@ def test_a_json_that_was_cut_off_is_said_to_be_so(content: object) -> None:
     """At any length but the whole."""
     whole = json.dumps(content)
     for length in (len(whole) // 3, len(whole) // 2, len(whole) - 1):
-        assert [one.slug for one in faults(whole[:length])] in (["import-cut-off"], ["file-not-json"])
+        assert [one.slug for one in faults(whole[:length])] in (["import-cut-off"], ["import-not-json"])
     assert slugs(whole[:-1]) == ["import-cut-off"]
 
 
@@ -50,6 +50,11 @@ def test_a_json_that_was_cut_off_is_said_to_be_so(content: object) -> None:
         ({"machine_info": {}, "benchmarks": [{"stats": {"mean": 1}}]}, "pytest-benchmark"),
         ({"context": {}, "benchmarks": [{"real_time": 1}]}, "Google Benchmark"),
         ({"results": {"task": {}}, "configs": {}, "versions": {}}, "lm-evaluation-harness"),
+        (
+            {"duration": 4.5, "completed": 38, "request_throughput": 0.4, "mean_e2e_latency_ms": 12.0},
+            "SGLang `bench_serving`",
+        ),
+        ({"request_throughput": {"avg": 2.5}, "request_latency": {"avg": 20}}, "NVIDIA GenAI-Perf or AIPerf"),
         ({"model_type": "bert", "hidden_size": 8}, "Hugging Face `config.json`"),
         ({"scenario": {}, "backend": {}, "launcher": {}}, "optimum-benchmark `benchmark_config.json`"),
     ],

@@ -12,6 +12,7 @@ from openpyxl import Workbook
 from lab.errors import InvalidInputError
 from lab.formats import Choices
 from lab.formats.mapping import TableMap, parse_mapping
+from lab.messages import DASH
 
 MAP = """\
 delimiter = ";"
@@ -82,7 +83,11 @@ def test_a_mapping_wins_over_a_known_csv() -> None:
 @pytest.mark.parametrize(
     ("change", "slug"),
     [
-        (("10100,5", "10.100,5"), "import-not-a-number"),
+        (("10100,5", "10.100,5"), "import-decimal-point"),
+        (("10100,5", "10.100"), "import-decimal-point"),
+        (("10100,5", "10_100"), "import-not-a-number"),
+        (("2026-07-01 12:00", "2026-03-29 02:30"), "import-clock-change"),
+        (("2026-07-01 12:00", "2026-10-25 02:30"), "import-clock-change"),
         (("10100,5", "-1"), "import-negative"),
         ((";ok;", ";fine;"), "import-unknown-outcome"),
         (("2026-07-01 12:00", "yesterday"), "import-not-a-moment"),
@@ -119,6 +124,18 @@ def test_a_time_without_a_zone_and_a_run_without_an_end_are_asked_about() -> Non
         ("[columns]\nvariant = 3", "map-no-column"),
         ('[columns]\noutcome = { column = "t", values = { ok = "fine" } }', "map-unknown-outcome"),
         ('[columns]\nstarted_at = { column = "t", zone = "Mars/North" }', "map-unknown-zone"),
+        ('decimal = ";"', "map-bad-decimal"),
+        ("delimiter = 3", "import-bad-delimiter"),
+        ('delimiter = "\\""', "import-bad-delimiter"),
+        ('encoding = "latin-99"', "map-unknown-encoding"),
+        ("sheet = 1", "map-no-text"),
+        ('[columns]\nvariant = { column = "t", unit = "ms" }', "map-useless-key"),
+        ('[columns]\nround = { column = "t", values = { one = 1 } }', "map-useless-key"),
+        ('[columns]\nduration_s = { column = "t", unit = "s", zone = "Europe/Rome" }', "map-useless-key"),
+        ('[columns]\noutcome = { column = "t", values = 3 }', "map-not-a-table"),
+        ("[predictions]\nscores = 3", "map-no-column"),
+        ("[constants]\nround = 99999999999999999999", "map-bad-constant"),
+        ("[constants]\nduration_s = nan", "map-bad-constant"),
         ('[constants]\nseed = "0"', "map-bad-constant"),
         ('[constants]\noutcome = "ok"', "map-unknown-outcome"),
         ('[constants]\nattempt_id = "x"', "map-unknown-key"),
@@ -132,6 +149,13 @@ def test_a_mapping_that_means_nothing_is_refused(text: str, slug: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
         parse_mapping(text, "map.toml")
     assert slug in [one.slug for one in refused.value.faults]
+
+
+def test_a_key_like_no_other_has_no_nearest_one() -> None:
+    """A dash, not an empty name."""
+    with pytest.raises(InvalidInputError) as refused:
+        parse_mapping("zzzzzz = 1", "map.toml")
+    assert refused.value.faults[0].values["near"] == DASH
 
 
 def test_an_empty_mapping_maps_nothing() -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import json
 import os
+import platform
+import shutil
 import signal
+import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,13 +24,19 @@ import pytest
 
 from lab.cli import main
 from lab.errors import InvalidInputError, OutsideFailureError
-from lab.measure import ray_files
+from lab.measure import ray_connect, ray_node
+from lab.measure.attempts import Host
 from lab.measure.engines import EngineChoice
 from lab.measure.events import AttemptProgress, AttemptStarted, Event
-from lab.measure.ray_nodes import Node, demands, fitting
+from lab.measure.interrupts import Interrupts
+from lab.measure.ray_connect import joined
+from lab.measure.ray_engine import RayAttempts
+from lab.measure.ray_node import Place
+from lab.measure.ray_nodes import Node
 from lab.measure.runner import RunResult, run_campaign
+from lab.measure.strays import MARK
 from lab.model.attempt import Record
-from lab.model.manifest import Variant
+from lab.model.reason import reason
 from lab.store.attempts import read_records
 from lab.store.environments import read_environments
 from lab.store.files import sha256_file
@@ -36,7 +47,7 @@ needs_ray = pytest.mark.skipif(
 )
 SMALL = {"num_cpus": 1, "object_store_memory": 80 << 20}
 SLOW = """
-import time
+import os, time
 
 def steady(inputs, settings):
     for one, text in inputs:
@@ -47,6 +58,10 @@ def long(inputs):
     for one, text in inputs:
         time.sleep(0.4)
         yield one, "short"
+
+def full(inputs):
+    yield next(inputs)[0], "short"
+    os._exit(74)  # as a worker does that could not write
 """
 
 
@@ -57,7 +72,9 @@ class Nodes:
         """Start the head, which offers nothing, and the nodes `a` and `b`."""
         from ray.cluster_utils import Cluster
 
-        head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80 << 20}
+        head: dict[str, Any] = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 80 << 20}
+        # As quick as one is killed here: Ray's own pace takes a dead node for alive for 15 s more.
+        head["_system_config"] = {"health_check_period_ms": 500, "health_check_initial_delay_ms": 500}
         self.cluster = Cluster(initialize_head=True, head_node_args=head)
         self.node: dict[str, Any] = {}
         for name in ("a", "b"):
@@ -108,7 +125,7 @@ def span(record: Record) -> tuple[float, float]:
 @needs_ray
 @pytest.mark.timeout(180)
 def test_a_node_killed_in_mid_campaign_is_one_failed_attempt_and_the_campaign_ends_complete(
-    tmp_path: Path, nodes: Nodes
+    tmp_path: Path, nodes: Nodes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each variant runs where its resource is, rounds rotate, folders come back whole; the lost pass is on record."""
     fast_campaign.write(tmp_path, [on("a"), on("b", "long")], inputs=5, repetitions=2)
@@ -126,6 +143,7 @@ def test_a_node_killed_in_mid_campaign_is_one_failed_attempt_and_the_campaign_en
     result = run(tmp_path, nodes, observe=observe)
     for one in killer:
         one.join()
+    assert capsys.readouterr().out == ""  # Ray would print the lost node's log into the command's answer
     records = read_records(tmp_path)
     assert [(one.attempt.variant, one.attempt.round) for one in records] == [
         ("on-a", 1), ("on-b", 1), ("on-b", 2), ("on-a", 2),
@@ -154,6 +172,11 @@ def test_a_node_killed_in_mid_campaign_is_one_failed_attempt_and_the_campaign_en
     assert [one.slug for one in refused.value.faults] == ["ray-no-place"]
     assert "b 1" in str(refused.value)
     assert not (tmp_path / "again" / "attempts").exists()
+    shutil.rmtree(
+        tmp_path / "attempts" / records[3].attempt.attempt_id
+    )  # what is left needs `a` alone: `b` is not asked
+    (last,) = run(tmp_path, nodes, within=1).records
+    assert (last.attempt.variant, last.attempt.round, last.attempt.outcome) == ("on-a", 2, "completed")
 
 
 @needs_ray
@@ -216,8 +239,6 @@ def test_variants_on_different_hosts_are_measured_side_by_side_from_files_that_w
     tmp_path: Path, nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two nodes taken for two hosts that share no folder: the passes overlap, and what they read came through Ray."""
-    from lab.measure.ray_engine import RayAttempts
-
     for name in {"a", "b"} - set(nodes.node):
         nodes.join(name)
     begin = RayAttempts.__enter__
@@ -236,7 +257,7 @@ def test_variants_on_different_hosts_are_measured_side_by_side_from_files_that_w
     assert {first.attempt.outcome, second.attempt.outcome} == {"completed"}
     assert {one.details.facts["engine.files"] for one in (first, second)} == {"sent"}
     assert max(span(first)[0], span(second)[0]) < min(span(first)[1], span(second)[1])
-    left = {one.name.split("-")[2] for one in Path(os.environ["TMPDIR"]).glob("lab-ray-*")}
+    left = {one.name.split("-")[3] for one in Path(os.environ["TMPDIR"]).glob("lab-ray-*")}
     assert first.attempt.attempt_id not in str(sorted(Path(os.environ["TMPDIR"]).rglob("*")))
     assert engines[0]._token not in left
 
@@ -251,84 +272,125 @@ def test_an_address_where_nobody_answers_is_an_error_at_once(tmp_path: Path) -> 
     assert not read_records(tmp_path)
 
 
-def test_a_node_fits_by_everything_that_a_variant_declares() -> None:
-    """Processors, accelerators, their type and own resources; a node that was lost is no node any more."""
-    variant = Variant(
-        id="v", device="cuda:0", devices=2, threads=3, accelerator_type="H100", resources={"fast_disk": 1}
-    )
-    wanted = demands(variant)
-    assert wanted == {"CPU": 3, "GPU": 2, "accelerator_type:H100": 0.001, "fast_disk": 1}
-    whole = {"CPU": 8.0, "GPU": 2.0, "accelerator_type:H100": 1.0, "fast_disk": 1.0}
-    nodes = [
-        Node(str(number), "host", {**whole, **less})
-        for number, less in enumerate(({}, {"GPU": 1.0}, {"CPU": 2.0}, {"fast_disk": 0.0}))
+@needs_ray
+@pytest.mark.timeout(180)
+def test_a_node_that_cannot_write_cuts_a_variant_off_and_the_others_go_on(tmp_path: Path, nodes: Nodes) -> None:
+    """Its pass is no failure: it is run again later, its next one is not started, and the end says so with exit 4."""
+    if "a" not in nodes.node:
+        nodes.join("a")
+    full = {"id": "full", "workload": "python", "function": "work:full", "resources": {"a": 1}}
+    fast_campaign.write(tmp_path, [full, on("a")], inputs=3, repetitions=2)
+    with pytest.raises(OutsideFailureError) as told:
+        run(tmp_path, nodes)
+    records = read_records(tmp_path)
+    assert [(one.attempt.variant, one.attempt.outcome) for one in records] == [
+        ("full", "interrupted"), ("on-a", "completed"), ("on-a", "completed"),
+    ]  # fmt: skip
+    assert [(one.slug, one.values["attempt"]) for one in told.value.faults] == [
+        ("ray-cut-off", records[0].attempt.attempt_id)
     ]
-    assert [one.id for one in fitting(nodes, wanted)] == ["0"]
-    assert fitting(nodes, wanted, lost={"0"}) == []
-    assert demands(Variant(id="v")) == {"CPU": 1}
 
 
-def test_files_reach_a_place_whole_or_not_at_all(tmp_path: Path) -> None:
-    """Shared only when every fingerprint is the same; sent ones are checked; what is no input of a pass stays home."""
-    folder, root = tmp_path / "campaign", tmp_path / "root"
-    for name in (
-        "corpus.jsonl",
-        "models/m/weights",
-        "attempts/x/attempt.json",
-        ".run.lock",
-        "campaign.xlsx",
-        "report/i",
-    ):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(name)
-    wanted = ray_files.listing(folder)
-    assert list(wanted) == ["corpus.jsonl", "models/m/weights"]
-    assert not ray_files.take_shared(folder, {**wanted, "corpus.jsonl": "0" * 64}, root)
-    assert not root.exists()
-    assert ray_files.take_shared(folder, wanted, root)
-    assert ray_files.listing(root) == wanted
-    blobs = [(folder / name).read_bytes() for name in wanted]
-    ray_files.receive(tmp_path / "sent", list(wanted), wanted, blobs)
-    assert ray_files.listing(tmp_path / "sent") == wanted
-    with pytest.raises(OutsideFailureError, match="ray-file-altered"):
-        ray_files.receive(tmp_path / "bad", list(wanted), wanted, [b"x", *blobs[1:]])
-    with pytest.raises(InvalidInputError):
-        ray_files.receive(tmp_path / "out", ["../out.txt"], {"../out.txt": "0"}, [b"x"])
+@needs_ray
+@pytest.mark.timeout(180)
+def test_what_an_earlier_run_left_on_a_node_is_ended_and_cleared(tmp_path: Path, nodes: Nodes) -> None:
+    """Its driver was killed: the folder goes, and a process that still measures in it; another campaign's stay."""
+    if "a" not in nodes.node:
+        nodes.join("a")
+    fast_campaign.write(tmp_path, [on("a")], inputs=2, repetitions=1)
+    (tmp_path / "work.py").write_text(SLOW)
+    choice = EngineChoice("ray", nodes.cluster.address)
+    with Interrupts() as interrupts:
+        host = Host(print, lambda: datetime.now(UTC), interrupts, "forkserver")
+        engine = RayAttempts(tmp_path.resolve(), fast_campaign.read(tmp_path), host, (), choice)
+    at = Path(os.environ["TMPDIR"])
+    ours, others = (at / Place(one, "0123", "node").folder.name for one in (engine._name, "0" * 12))
+    for one in (ours, others):
+        (one / "attempts" / "v_c_r1_x").mkdir(parents=True)
+    left = subprocess.Popen(["sleep", "100"], env={**os.environ, MARK: "v_c_r1_x"})
+    try:
+        run(tmp_path, nodes)
+        assert left.wait(10) == -signal.SIGKILL
+    finally:
+        left.kill()
+    assert not ours.exists()
+    assert others.exists()
+    shutil.rmtree(others)
+    assert not list(at.glob(f"lab-ray-{engine._name}-*"))
 
 
-def test_an_attempt_that_came_back_altered_is_not_taken(tmp_path: Path) -> None:
-    """One file with other bytes than its fingerprint, or no record among them: nothing is written."""
-    at = tmp_path / "attempt"
-    at.mkdir()
-    (at / "attempt.json").write_text("{}")
-    (at / "log.txt").write_text("said")
-    whole = ray_files.packed(at)
-    altered = {**whole, "log.txt": replace(whole["log.txt"], data=b"other")}
-    for files in (altered, {"log.txt": whole["log.txt"]}):
-        assert not ray_files.unpack(files, tmp_path / "to", "attempt.json")
-    assert not (tmp_path / "to").exists()
-    assert ray_files.unpack(whole, tmp_path / "to", "attempt.json")
-    assert sorted(one.name for one in (tmp_path / "to").iterdir()) == ["log.txt"]
+@needs_ray
+@pytest.mark.timeout(180)
+def test_what_a_node_cannot_run_is_said_once_before_the_first_pass(tmp_path: Path, nodes: Nodes) -> None:
+    """A module that is nowhere, for two variants on one node: two faults by name, nothing on record, nothing left."""
+    if "a" not in nodes.node:
+        nodes.join("a")
+    variants = [{**on("a"), "id": one, "function": "nowhere:f"} for one in ("one", "two")]
+    fast_campaign.write(tmp_path, variants, inputs=2, repetitions=1)
+    with pytest.raises(InvalidInputError) as told:
+        run(tmp_path, nodes)
+    assert [(one.slug, one.place) for one in told.value.faults] == [
+        ("module-missing", "variants.one.function"),
+        ("module-missing", "variants.two.function"),
+    ]
+    assert not (tmp_path / "attempts").exists()
 
 
-def test_what_ray_cannot_do_is_refused_by_name_before_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process for all passes of a variant; Ray that is not installed; the engine of this machine refuses neither."""
-    fast_campaign.write(tmp_path, [fast_campaign.variant("v")], process="per-variant")
-    manifest = fast_campaign.read(tmp_path).manifest
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *rest: object() if name == "ray" else found(name, *rest)
-    )
-    assert [one.slug for one in EngineChoice("ray").faults(manifest)] == ["ray-per-variant"]
-    for address in ("ray://head:10001", "head", "local", "head:", "a b:1"):
-        assert [one.slug for one in EngineChoice("ray", address).faults(manifest)] == ["ray-address-bad"]
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "ray" else found(name, *rest))
-    assert [one.slug for one in EngineChoice("ray").faults(manifest)] == ["ray-extra-missing"]
-    assert EngineChoice().faults(manifest) == ()
-    with pytest.raises(InvalidInputError, match="ray-extra-missing"):
-        run_campaign(
-            tmp_path, fast_campaign.read(tmp_path), observe=print, on_attempt=print, engine=EngineChoice("ray")
-        )
+@needs_ray
+@pytest.mark.timeout(180)
+def test_a_pass_that_ray_ends_for_memory_was_out_of_memory(
+    tmp_path: Path, nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray's own watch over a node's memory ends a task before the kernel does: the outcome says so."""
+    if "a" not in nodes.node:
+        nodes.join("a")
+
+    def measure(*_given: object) -> None:
+        raise importlib.import_module("ray.exceptions").OutOfMemoryError("killed")
+
+    monkeypatch.setattr(ray_node, "measure", measure)
+    fast_campaign.write(tmp_path, [on("a")], inputs=2, repetitions=1)
+    (record,) = run(tmp_path, nodes).records
+    assert record.attempt.outcome == "out_of_memory"
+    assert record.details.ended_because == reason("ended.node_memory")
+
+
+@needs_ray
+@pytest.mark.timeout(180)
+def test_a_cluster_of_another_python_is_told_from_none(tmp_path: Path, nodes: Nodes) -> None:
+    """Ray refuses to join it: both sides' versions are said, and not that nobody answers."""
+    from ray import _raylet
+    from ray._common.usage import usage_constants
+    from ray._private import ray_constants
+
+    store = _raylet.GcsClient(address=nodes.cluster.address)
+    place = ray_constants.KV_NAMESPACE_CLUSTER
+    before = store.internal_kv_get(usage_constants.CLUSTER_METADATA_KEY, place)
+    other = json.dumps({**json.loads(before), "python_version": "3.9.1"}).encode()
+    fast_campaign.write(tmp_path, [on("a")])
+    store.internal_kv_put(usage_constants.CLUSTER_METADATA_KEY, other, True, place)  # noqa: FBT003  (Ray's own)
+    try:
+        with pytest.raises(OutsideFailureError) as told:
+            run(tmp_path, nodes)
+    finally:
+        store.internal_kv_put(usage_constants.CLUSTER_METADATA_KEY, before, True, place)  # noqa: FBT003  (Ray's own)
+    (fault,) = told.value.faults
+    assert (fault.slug, fault.values["python"]) == ("ray-other-versions", "3.9.1")
+    assert fault.values["own_python"] == platform.python_version()
+
+
+@needs_ray
+def test_a_program_that_is_no_cluster_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something answers at the address and says nothing Ray knows: Ray alone would hang for minutes, deaf to Ctrl-C."""
+    monkeypatch.setattr(ray_connect, "_TRY_S", 3)
+    with socket.create_server(("127.0.0.1", 0)) as other, Interrupts() as interrupts:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        ray = importlib.import_module("ray")
+        with pytest.raises(OutsideFailureError, match="ray-unreachable"), joined(ray, address, interrupts):
+            pass
+        interrupts.asked = signal.SIGINT
+        with pytest.raises(KeyboardInterrupt), joined(ray, address, interrupts):
+            pass
 
 
 def test_an_address_without_its_engine_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -97,10 +97,10 @@ def test_an_unknown_variant_is_refused_by_name() -> None:
 
 
 def test_a_protocol_without_repetitions_has_no_plan() -> None:
-    """The field is named."""
+    """The field is named, and no workbook, which may have another name than the usual one."""
     with pytest.raises(InvalidInputError) as raised:
         plan(_manifest(1), Protocol())
-    assert raised.value.faults[0].place == "protocol.repetitions"
+    assert (raised.value.faults[0].file, raised.value.faults[0].place) == (None, "protocol.repetitions")
 
 
 @pytest.mark.parametrize("outcome", [*OUTCOMES, None])

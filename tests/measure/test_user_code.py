@@ -17,6 +17,7 @@ from lab.measure.machine import variable_facts
 from lab.measure.runner import run_campaign
 from lab.measure.user_code import code_files, git_facts
 from lab.model.manifest import Variant
+from lab.model.names import WORKBOOK_ENDINGS
 from lab.store.environments import read_environments
 
 WHO = "zoe.zwiebel"
@@ -39,7 +40,8 @@ def repository_of_code(tmp_path: Path) -> Path:
     folder = tmp_path / "campaign"
     folder.mkdir()
     (folder / "work.py").write_text("def go(inputs):\n    yield from ()\n")
-    (folder / "campaign.xlsx").write_bytes(b"PK")
+    for ending in WORKBOOK_ENDINGS:
+        (folder / f"campaign{ending}").write_bytes(b"PK")
     _git(folder, "init", "-q", "-b", f"branch-of-{WHO}")
     _git(folder, "remote", "add", "origin", "https://token-verysecret@git.example/private.git")
     _git(folder, "add", ".")
@@ -53,7 +55,8 @@ def test_revision_and_dirtiness_of_the_users_code(repository_of_code: Path) -> N
     clean = git_facts(variant, folder)
     assert len(clean["git.campaign.revision"]) == 40
     assert clean["git.campaign.dirty"] == "no"
-    (folder / "campaign.xlsx").write_bytes(b"PK and a row")
+    for ending in WORKBOOK_ENDINGS:
+        (folder / f"campaign{ending}").write_bytes(b"PK and a row")
     (folder / "attempts").mkdir()
     (folder / "attempts" / "x.json").write_text("{}")
     assert git_facts(variant, folder) == clean

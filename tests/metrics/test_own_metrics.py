@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -29,6 +30,17 @@ def test_the_function_takes_the_confusion(tmp_path: Path) -> None:
     assert call(load(SPEC, path), {("a", "a"): 3, ("a", "b"): 2}) == 2.0
     assert [one.name for one in tmp_path.iterdir()] == ["my_metrics.py"]
     assert "my_metrics" not in sys.modules
+
+
+def test_a_dataclass_in_the_file_finds_its_own_module(tmp_path: Path) -> None:
+    """Its annotations are texts that are looked up by the module's name; a module of that name that was there stays."""
+    source = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    source += "@dataclass\nclass Cost:\n    each: float\ndef cost(confusion):\n    return Cost(2.5).each\n"
+    path = written(tmp_path, source)
+    assert call(load(SPEC, path), {}) == 2.5
+    assert "my_metrics" not in sys.modules
+    assert call(load(MetricSpec(function="json:cost"), path), {}) == 2.5
+    assert sys.modules["json"] is json
 
 
 def test_a_changed_file_is_read_again(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_each_row_leads_to_its_evidence() -> None:
     first = document["attempts"][0]
     assert kept["folder"] == f"attempts/{first['attempt_id']}/"
     assert kept["their sha256"] == "ab" * 32
-    assert kept["identifiers"].startswith("1,000 expected, 1,000 observed, 0 twice or more")
+    assert kept["identifiers"].startswith("expected: 1,000; observed: 1,000; twice or more: 0")
     assert kept["memory"] == (
         "cuda:0: allocated by tensors 1.50\u00a0GiB, reserved by the allocator 1.75\u00a0GiB, "
         "whole device, other programs included 2.50\u00a0GiB"

@@ -85,4 +85,4 @@ def test_an_attempt_that_a_person_stopped_is_no_failure() -> None:
     stream = io.StringIO()
     with progress(messages("en"), stream) as view:
         view.observe(AttemptEnded(replace(STANDING, failures={"interrupted": 3, "timed_out": 1}), FAILED, None))
-    assert "1 failed so far" in stream.getvalue()
+    assert "failed so far: 1" in stream.getvalue()

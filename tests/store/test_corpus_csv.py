@@ -1,4 +1,4 @@
-"""A large csv in its table: what the strict reader would have read, or left to it (cases P1 to P7)."""
+"""A large csv in its table: what the strict reader would have read, or left to it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.errors import InvalidInputError, OutsideFailureError
-from lab.store.canonical import canonical_json, plain, readable_json
+from lab.store.canonical import canonical_json, plain, readable_json, sha256_text
 from lab.store.files import (
     inside,
     read_json,
@@ -24,7 +24,6 @@ from lab.store.files import (
     replacing,
     resource,
     sha256_file,
-    sha256_text,
     sweep,
     write_atomically,
 )

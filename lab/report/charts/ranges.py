@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, sqrt
 from statistics import quantiles
 
-COUNT = 20  # ranges of one variant
+COUNT = 20  # the most ranges of one variant
 MANY = 600  # durations of one chart; beyond, points would hide one another and slow the page
 FEW = 20  # durations that a chart of many still draws one by one
 
@@ -24,16 +25,19 @@ def five(values: Sequence[float]) -> Five:
 
 
 def ranges(values: Sequence[float]) -> list[tuple[float, float, int]]:
-    """`COUNT` equal ranges from the smallest to the largest of one or more values, each with how many it holds.
+    """Equal ranges from the smallest to the largest of one or more values, each with how many it holds.
 
-    A value on a border counts in the upper range, the largest in the last; one range when all values are equal.
+    As many ranges as the square root of the number of values, rounded up, and at most `COUNT`: fewer values in more
+    ranges would show chance. A value on a border counts in the upper range, the largest in the last; one range when
+    all values are equal.
     """
     low, high = min(values), max(values)
-    width = (high - low) / COUNT
+    count = min(COUNT, ceil(sqrt(len(values))))
+    width = (high - low) / count
     if not width:
         return [(low, high, len(values))]
-    counts = [0] * COUNT
+    counts = [0] * count
     for value in values:
-        counts[min(int((value - low) / width), COUNT - 1)] += 1
-    edges = [*(low + place * width for place in range(COUNT)), high]
+        counts[min(int((value - low) / width), count - 1)] += 1
+    edges = [*(low + place * width for place in range(count)), high]
     return [(edges[place], edges[place + 1], number) for place, number in enumerate(counts)]

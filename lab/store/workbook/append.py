@@ -18,7 +18,7 @@ from lab.errors import Fault, InvalidInputError, OutsideFailureError, fault
 from lab.messages import messages
 from lab.model.attempt import Attempt
 from lab.model.catalogue import Deliverable
-from lab.store.files import reading, replacing, sweep, write_atomically
+from lab.store.files import read_bytes, reading, replacing, sweep, write_atomically
 from lab.store.workbook.book import open_book
 from lab.store.workbook.cell_text import fitted
 from lab.store.workbook.cells import CellError, boolean, is_blank
@@ -33,6 +33,7 @@ from lab.store.workbook.sheet import Cell
 from lab.store.workbook.sheet_edit import DIMENSION, Scalar, SheetEdit, UnsafeLayoutError, edit
 from lab.store.workbook.sheets import recognised
 from lab.store.workbook.tables import DELIVERABLES, RESULTS, Table
+from lab.store.workbook.which import NEW_ROWS, backup_of
 from lab.store.workbook.zip_copy import replaced, same_but
 
 Values = Mapping[str, Scalar]
@@ -204,8 +205,7 @@ def open_elsewhere(path: Path) -> Fault | None:
 
 
 def _edit_in_place(path: Path, table: Table, change: Callable[[SheetEdit], None]) -> None:
-    with reading(path, path.name):
-        old = path.read_bytes()
+    old = read_bytes(path, path.name)
     package = package_of(old, path.name)
     if any(
         name.startswith("_xmlsignatures/") or name.endswith("vbaProject.bin") for name in package.archive.namelist()
@@ -230,7 +230,7 @@ def _edit_in_place(path: Path, table: Table, change: Callable[[SheetEdit], None]
         _check(Path(file.name).read_bytes(), package, editing, parts)
         if path.read_bytes() != old:
             raise _ChangedError
-        backup = path.with_name(f"{path.stem}.backup{path.suffix}")
+        backup = backup_of(path)
         write_atomically(backup, old)
     for one in (path, backup):
         sweep(one)
@@ -275,9 +275,8 @@ def _stored(rows: PartRows, row: int) -> dict[int, tuple[str, object]]:
 
 def _beside(path: Path, sheet: SheetName, content: WorkbookContent, language: str) -> Path:
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
-    names = [
-        f"{path.stem}.new-rows-{stamp}{ending}.xlsx" for ending in ("", *(f"-{number}" for number in range(2, 1000)))
-    ]
+    stamps = (stamp, *(f"{stamp}-{number}" for number in range(2, 1000)))
+    names = (NEW_ROWS.format(stem=path.stem, stamp=one) for one in stamps)
     target = next(found for name in names if not (found := path.with_name(name)).exists())
     frame = Frame(language, None, (), (), (), (), own_metrics=False)
     write_atomically(target, workbook_bytes(content, frame, only=(sheet,)))

@@ -1,7 +1,7 @@
 """What a person typed into a cell, read by the campaign's language and never by guess.
 
 Each reader takes a stored cell and gives a value, or raises `CellError` with the slug and facts of a fault; the caller
-knows the address. A text that could mean two numbers is refused with both readings (cases C2-C8, C10).
+knows the address. A text that could mean two numbers is refused with both readings.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from lab.errors import Fault
 from lab.model.attempt import Attempt
@@ -13,13 +13,11 @@ from lab.model.catalogue import CalendarTask, Deliverable, Expense, Offer, Packa
 from lab.model.manifest import Manifest
 from lab.model.protocol import PROTOCOL_FIELDS, FieldSpec, Protocol
 
-# The technical names of the sheets, in their order; they are the same in every language (design.md section 4).
+# The technical names of the sheets, in their order, the same in every language (the product's method, section 4).
 SheetName = Literal[
     "read-me", "protocol", "raw-results", "deliverables", "forfaits", "calendar", "summary", "dictionary"
 ]  # fmt: skip
-SHEETS: tuple[SheetName, ...] = (
-    "read-me", "protocol", "raw-results", "deliverables", "forfaits", "calendar", "summary", "dictionary",
-)  # fmt: skip
+SHEETS: tuple[SheetName, ...] = get_args(SheetName)
 LONGEST_CELL = 32_767  # UTF-16 units that a cell can hold
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lab.messages import DASH, Messages
+from lab.model.attempt import FAILURES
 from lab.store.workbook.sheet import letters
 from lab.store.workbook.tables import CHOICES, SUMMARY, WINDOWS, Table
 
@@ -116,7 +117,7 @@ class Formulas:
             same += f'*(attempts_seed={at["seed"]})*(attempts_seed<>"")'
         excluded = self.is_true("attempts_excluded")
         counted = f'{same}*(attempts_verdict="accepted")*(({excluded})=0)*ISNUMBER(attempts_duration)'
-        failed = "+".join(f'(attempts_outcome="{one}")' for one in ("failed", "out_of_memory", "timed_out"))
+        failed = "+".join(f'(attempts_outcome="{one}")' for one in FAILURES)
         own = f"EXACT(deliverable_variant,{at['variant']})"
         taken = self.is_true("deliverable_accepted")
         stated = f'SUMPRODUCT({own}*(deliverable_accepted<>""))'

@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from lab.calcul_forfaits import Offer
 from lab.model.catalogue import PackageChoice
+from lab.store.moments import zone_named
+from lab.store.workbook.content import WorkbookContent
 from lab.store.workbook.formulas import Formulas, quoted
 from lab.store.workbook.lines import Lines
-from lab.store.workbook.moments import zone_named
 from lab.store.workbook.page import Formula, Mark, Page
 from lab.store.workbook.sheet import letters
 from lab.store.workbook.tables import CALENDAR, CATALOGUE, CHOICES, EXPENSES, WINDOWS
 
 _MARGIN = 2  # width of the column that carries section titles, so that no title stands in a table's column
 _FIRST = 2  # tables of `forfaits` begin in column B
+_BETWEEN = 5  # rows from the end of a table to the header of the next: a gap, its title and its sentence
 _CUT = "increment_minutes"  # the first column of the catalogue's second printed part
 _OPEN_CHOICES = replace(
     CHOICES,
@@ -28,32 +30,46 @@ _WINDOWS_FIRST = len(CALENDAR.columns) + 2
 def forfaits_sheet(page: Page, lines: Lines) -> None:
     """Choices first, one line a variant; then other expenses; the catalogue last, where it can grow."""
     page.title("forfaits")
-    sheet, content, styles = page.sheet, lines.content, page.styles
-    sheet.set_column(0, 0, _MARGIN)
+    page.sheet.set_column(0, 0, _MARGIN)
     page.widths(CATALOGUE, _FIRST)
     page.widths(CHOICES, _FIRST)  # the columns that the tables share take the width of the first
-    header = 6
+    end_of_choices = _choices_table(page, lines, 6)
+    end_of_expenses = _expenses_table(page, lines.content, end_of_choices + _BETWEEN)
+    header = end_of_expenses + _BETWEEN
+    last = _catalogue_table(page, lines.content, header)
+    page.sheet.freeze_panes(2, _FIRST)
+    page.prints(None, None)
+    # The widest table prints in two parts, so that all of them stay readable on paper; cards stand beside both.
+    cut, right = _FIRST + CATALOGUE.names.index(_CUT), _FIRST + len(CATALOGUE.columns) - 1
+    first_part = (1, 1, end_of_expenses, _FIRST + len(CHOICES.columns) - 1)
+    page.prints_parts((first_part, (header - 2, 1, last, cut - 1), (header, cut, last, right)))
+    page.sheet.repeat_columns(_FIRST - 1)
+
+
+def _choices_table(page: Page, lines: Lines, header: int) -> int:
+    """Ready for variants that the manifest gets later; without a manifest, variant and card are typed in."""
     page.section(header - 2, "choices")
-    # Ready for variants that the manifest gets later; without a manifest, variant and card are typed in.
     choices = lines.choices()
     ready: list[PackageChoice | None] = [*choices, *[None] * CHOICES.spare]
     rows = [lines.choice(one, header + 1 + place, _FIRST) for place, one in enumerate(ready)]
     last = page.table(CHOICES if choices else _OPEN_CHOICES, header, _FIRST, rows, spare=0)
     page.checks(CHOICES, header, _FIRST, last)
-    names_of_choices = {
-        "choice_variant": "variant", "choice_committed": "committed", "choice_currency": "currency",
-    }  # fmt: skip
-    page.columns_named(CHOICES, header, _FIRST, names_of_choices, last)
+    named = {"choice_variant": "variant", "choice_committed": "committed", "choice_currency": "currency"}
+    page.columns_named(CHOICES, header, _FIRST, named, last)
     page.highlight(CHOICES, header + 1, _FIRST, last, _choice_marks(page))
+    return last
 
-    header = last + 5
+
+def _expenses_table(page: Page, content: WorkbookContent, header: int) -> int:
     page.section(header - 2, "expenses")
-    expenses = [{name: getattr(one, name) for name in EXPENSES.names} for one in content.expenses]
-    last = page.table(EXPENSES, header, _FIRST, expenses)
+    rows = [{name: getattr(one, name) for name in EXPENSES.names} for one in content.expenses]
+    last = page.table(EXPENSES, header, _FIRST, rows)
     page.checks(EXPENSES, header, _FIRST, last)
-    first_part = (1, 1, last, _FIRST + len(CHOICES.columns) - 1)
+    return last
 
-    header = last + 5
+
+def _catalogue_table(page: Page, content: WorkbookContent, header: int) -> int:
+    """Its lists and names reach further than its rows: prices are added below."""
     page.section(header - 2, "catalogue")
     version = letters(_FIRST + CATALOGUE.names.index("catalogue_version"))
     formulas, example = Formulas(page.words), page.words.text("word.example_price")
@@ -66,20 +82,15 @@ def forfaits_sheet(page: Page, lines: Lines) -> None:
     last = page.table(CATALOGUE, header, _FIRST, offers, spare=0)
     end = header + 500
     page.checks(CATALOGUE, header, _FIRST, end)
-    names_of_offers = {
+    named = {
         "offer_gpu": "gpu", "offer_days": "days", "offer_model": "model", "offer_cards": "cards_per_lot",
         "offer_price": "price", "offer_currency": "currency", "offer_version": "catalogue_version",
         "offer_increment": "increment_minutes", "offer_minimum": "minimum_hours", "offer_spot": "spot",
     }  # fmt: skip
-    page.columns_named(CATALOGUE, header, _FIRST, names_of_offers, end)
-    marks = {"price_status": (Mark(f"{{price_status}}={quoted(example)}", styles.doubt()),)}
+    page.columns_named(CATALOGUE, header, _FIRST, named, end)
+    marks = {"price_status": (Mark(f"{{price_status}}={quoted(example)}", page.styles.doubt()),)}
     page.highlight(CATALOGUE, header + 1, _FIRST, last, marks)
-    sheet.freeze_panes(2, _FIRST)
-    page.prints(None, None)
-    # The widest table prints in two parts, so that all of them stay readable on paper; cards stand beside both.
-    cut, right = _FIRST + CATALOGUE.names.index(_CUT), _FIRST + len(CATALOGUE.columns) - 1
-    page.prints_parts((first_part, (header - 2, 1, last, cut - 1), (header, cut, last, right)))
-    sheet.repeat_columns(_FIRST - 1)
+    return last
 
 
 def _choice_marks(page: Page) -> dict[str, tuple[Mark, ...]]:

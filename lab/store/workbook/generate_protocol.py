@@ -8,8 +8,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from lab.model.protocol import PROTOCOL_FIELDS, FieldSpec, Protocol
+from lab.store.moments import zone_named
 from lab.store.workbook.content import WorkbookContent
-from lab.store.workbook.moments import zone_named
 from lab.store.workbook.page import Frame, Page
 from lab.store.workbook.styles import LINE, QUIET
 from lab.store.workbook.tables import PROTOCOL

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from lab.messages import Messages
+from lab.model.attempt import Attempt
 from lab.model.catalogue import PackageChoice
 from lab.model.decision import Separation, Summary, VariantDecision
+from lab.store.moments import zone_named
 from lab.store.workbook.content import WorkbookContent
 from lab.store.workbook.formulas import Formulas
-from lab.store.workbook.moments import zone_named
 from lab.store.workbook.page import Formula, Frame
 from lab.store.workbook.tables import SUMMARY, Table
 from lab.store.workbook.values import Group, Shown, choice_values, cost_values, cost_words, measured_values, span
@@ -92,19 +94,47 @@ class Lines:
         texts = Formulas(self.words).summary(row, table)
         if group is None:
             return _ready(texts)
-        choice = next((one for one in self.choices() if one.variant == group.variant), PackageChoice(group.variant))
+        choice = self._choices.get(group.variant, PackageChoice(group.variant))
         priced = choice_values(choice, self.content, self.words)
         values = {
-            **measured_values(group, self.content.rows),
+            **measured_values(group, self._rows.get(group.variant, ())),
             **cost_values(group.variant, self.content, priced, self.words),
         }
-        known = {**_measured(group, self.figures.summaries), **self._costs(group.variant)}
+        known = {**_measured(group, self._summaries.get(group.variant, ())), **self._costs(group.variant)}
         cells = {
             name: Formula(texts[name], value) if known.get(name, value) == value else known[name]
             for name, value in values.items()
         }
         own = {"variant": group.variant, "corpus": group.corpus, "seed": group.seed}
         return {**own, **cells, "separation": self._separation(group), "answer": self._answer(group.variant)}
+
+    # What belongs to each variant: found once, and not anew for each line, of which there are as many as variants.
+
+    @cached_property
+    def _choices(self) -> Mapping[str, PackageChoice]:
+        return {one.variant: one for one in self.choices()}
+
+    @cached_property
+    def _rows(self) -> Mapping[str | None, Sequence[Attempt]]:
+        found: dict[str | None, list[Attempt]] = {}
+        for row in self.content.rows:
+            found.setdefault(row.variant, []).append(row)
+        return found
+
+    @cached_property
+    def _separations(self) -> Mapping[str, Sequence[Separation]]:
+        found: dict[str, list[Separation]] = {}
+        for one in self.figures.separations:
+            for variant in (one.a, one.b):
+                found.setdefault(variant, []).append(one)
+        return found
+
+    @cached_property
+    def _summaries(self) -> Mapping[str, Sequence[Summary]]:
+        found: dict[str, list[Summary]] = {}
+        for one in self.figures.summaries:
+            found.setdefault(one.variant, []).append(one)
+        return found
 
     def _costs(self, variant: str) -> dict[str, Shown]:
         found = next((one for one in self.figures.variants if one.id == variant), None)
@@ -121,8 +151,8 @@ class Lines:
         """The variants that this one is not told apart from by its durations; None where nothing was compared."""
         own = [
             one
-            for one in self.figures.separations
-            if one.corpus == group.corpus and group.variant in {one.a, one.b} and group.seed in {None, one.seed}
+            for one in self._separations.get(group.variant, ())
+            if one.corpus == group.corpus and group.seed in {None, one.seed}
         ]
         if not own:
             return None
@@ -147,7 +177,8 @@ def _ready(texts: Mapping[str, str]) -> Line:
 
 
 def _measured(group: Group, summaries: Sequence[Summary]) -> dict[str, Shown]:
-    own = [one for one in summaries if (one.variant, one.corpus) == (group.variant, group.corpus)]
+    """The tool's figures of a line, from the `summaries` of its variant; none where it shows several seeds as one."""
+    own = [one for one in summaries if one.corpus == group.corpus]
     own = own if group.seed is None else [one for one in own if one.seed == group.seed]
     if len(own) != 1:
         return {}

@@ -8,8 +8,9 @@ from lab.messages import Messages
 from lab.model.attempt import OUTCOMES, VERDICTS
 from lab.model.protocol import REPRODUCIBILITY_TARGETS
 from lab.prices import MODEL_CELLS
+from lab.store.moments import zone_named
 from lab.store.workbook.content import WorkbookContent
-from lab.store.workbook.moments import zone_changes, zone_named
+from lab.store.workbook.moments import zone_changes
 from lab.store.workbook.page import Frame
 
 _DAYS = (3, 7, 30)  # the packages that the product's method names; others come from the catalogue

@@ -1,4 +1,4 @@
-"""Where a table stands on its sheet: its header row, its columns by name, its rows. Faults name cells (W7, W8, W11)."""
+"""Where a table stands on its sheet: its header row, its columns by name, its rows. Faults name cells."""
 
 from __future__ import annotations
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from lab.store.moments import LocalTimeError, placed, read_moment, zone_named, zone_names
+from lab.store.moments import LocalTimeError, placed, read_moment
 from lab.store.workbook.cells import CellError, shown, text
 from lab.store.workbook.sheet import Cell
-
-__all__ = ["local_moment", "zone_changes", "zone_named", "zone_names"]
 
 _FIRST_YEAR = 1990  # a time of day typed alone is stored as a moment of 1899 or 1904
 

@@ -1,7 +1,7 @@
 """The zip that a workbook is: opened only after its size, entries and ratio are checked, XML without entities.
 
 Nothing is expanded before its declared size is known to be sane, and every part is read through its checksum, so that
-a file cut in half or with one flipped byte is a fault and never a wrong value (cases W4-W6).
+a file cut in half or with one flipped byte is a fault and never a wrong value.
 """
 
 from __future__ import annotations

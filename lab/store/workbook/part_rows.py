@@ -19,7 +19,7 @@ _ROOT = re.compile(rb"<worksheet\b[^>]*>")
 _ROW = re.compile(rb'<row r="([0-9]{1,7})"')
 _UNNUMBERED = re.compile(rb'<row(?! r="[0-9]{1,7}")')
 _UNADDRESSED = re.compile(rb'<c(?! r="[A-Z]{1,3}[0-9]{1,7}")')
-# A far cell that only has a style is harmless: no reader keeps it (W7).
+# A far cell that only has a style is harmless: no reader keeps it.
 _NOT_NEAR = re.compile(rb'<c(?! r="[A-Z]{1,2}[0-9]{1,5}")(?! r="[A-Z]{1,3}[0-9]{1,7}"[^>]*/>)')
 _MERGED = re.compile(rb'<mergeCell\s[^>]*\bref="([^"]*)"')
 _ROWS_KEPT = 256  # parsed rows

@@ -19,10 +19,11 @@ from lab.metrics.vector_closeness import REFERENCE_COSINE
 from lab.model.attempt import COLUMNS
 from lab.model.manifest import Manifest
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, FieldSpec, Operator, Protocol, SubgroupThreshold
+from lab.store.moments import zone_named, zone_names
 from lab.store.workbook import cells
 from lab.store.workbook.cells import CellError
 from lab.store.workbook.locate import Row, locate
-from lab.store.workbook.moments import local_moment, zone_named, zone_names
+from lab.store.workbook.moments import local_moment
 from lab.store.workbook.read_values import Setting
 from lab.store.workbook.sheet import Cell, Sheet
 from lab.store.workbook.tables import PROTOCOL

@@ -20,7 +20,7 @@ from lab.errors import Fault, fault
 from lab.messages import messages
 from lab.model.catalogue import PackageChoice
 from lab.model.manifest import Manifest
-from lab.store.files import reading, replacing, sweep
+from lab.store.files import read_bytes, replacing, sweep
 from lab.store.workbook.book import Book, open_book
 from lab.store.workbook.content import SheetName, WorkbookContent
 from lab.store.workbook.generate import frame_of
@@ -66,8 +66,7 @@ def refresh(path: Path, content: WorkbookContent, manifest: Manifest, figures: F
         InvalidInputError: the workbook cannot be read.
         OutsideFailureError: the disk refused; the old file is whole.
     """
-    with reading(path, path.name):
-        old = path.read_bytes()
+    old = read_bytes(path, path.name)
     package = package_of(old, path.name)
     book = open_book(package)
     manifest, _ = spoken(manifest, book, path.name)  # the reader has said it where it is another language

@@ -1,7 +1,7 @@
 """A sheet as its cells: what is stored in each, of which type, without an opinion on what it means; and addresses.
 
 Error cells, formulas without a result, dates by their number format, merged ranges and hidden rows stay visible to the
-reader, because each of them is a case of its own (C4-C6, W11, W12). Empty styled cells cost nothing (W7).
+reader, because each of them is a case of its own. Empty styled cells cost nothing.
 """
 
 from __future__ import annotations

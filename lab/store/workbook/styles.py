@@ -1,4 +1,4 @@
-"""How the workbook looks: one place for fonts, colours, number formats (look-and-feel, "The workbook")."""
+"""How the workbook looks: one place for fonts, colours, number formats."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from lab.calcul_forfaits import cost_per_result
 from lab.messages import DASH, Messages
-from lab.model.attempt import Attempt
+from lab.model.attempt import FAILURES, Attempt
 from lab.model.catalogue import PackageChoice, window_hours
 from lab.model.reason import Reason
 from lab.prices import quote
@@ -28,7 +28,6 @@ _WHY = {
     "gate.price.unknown.several": "word.several_prices",
     "gate.price.unknown.no_window": "word.window_unknown",
 }
-_FAILURES = {"failed", "out_of_memory", "timed_out"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Span:
 
 
 def span(content: WorkbookContent, variant: str) -> Span | None:
-    """The span of a variant's tasks and of those of all variants; None without any (design.md section 4)."""
+    """The span of a variant's tasks and of those of all; None without any (the product's method, section 4)."""
     own = [task for task in content.calendar if task.variant in {None, variant}]
     if not own:
         return None
@@ -100,7 +99,7 @@ def measured_values(group: Group, rows: Sequence[Attempt]) -> dict[str, Shown]:
     return {
         "attempts": len(own),
         "accepted_attempts": sum(row.corpus_accepted == "accepted" for row in own),
-        "failed_attempts": sum(row.outcome in _FAILURES for row in own),
+        "failed_attempts": sum(row.outcome in FAILURES for row in own),
         "median_s": statistics.median(durations) if durations else DASH,
         "min_s": min(durations, default=DASH),
         "max_s": max(durations, default=DASH),

@@ -108,7 +108,7 @@ def test_every_sheet_prints_on_a4_landscape_with_its_header_repeated(tmp_path: P
 
 
 def test_a_text_longer_than_a_cell_keeps_its_head_and_says_so(tmp_path: Path) -> None:
-    """40,000 characters: 32,767 in the cell, the last of them telling where the rest is (case C9)."""
+    """40,000 characters: 32,767 in the cell, the last of them telling where the rest is."""
     held = replace(content(), rows=(attempt("b1", 1, notes="x" * 40_000),))
     read = read_workbook(write(tmp_path / "campaign.xlsx", "en", held), manifest())
     note = read.rows[0].notes
