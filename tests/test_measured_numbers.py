@@ -14,12 +14,12 @@ from lab.messages import messages
     ("name", "value", "said"),
     [
         ("gap_s", 1.338746, "1.339"), ("gap_s", 12345.67, "12,346"), ("gap_s", 0.000123456, "0.000123"),
-        ("gap_s", -0.270403, "-0.2704"), ("gap_s", 0.0, "0"), ("gap_s", 600.0, "600"), ("p", 0.690476, "0.6905"),
-        ("p", 0.0, "<0.000001"), ("ratio", 1.338746, "1.338746"),
+        ("gap_s", -0.270403, "-0.2704"), ("gap_s", 0.0, "0"), ("gap_s", 600.0, "600"), ("p", 0.690476, "=\xa00.6905"),
+        ("p", 0.0, "<\xa00.000001"), ("ratio", 1.338746, "1.338746"),
     ],
 )  # fmt: skip
 def test_a_sentence_has_four_digits_of_measured_seconds(name: str, value: float, said: str) -> None:
-    """And of a probability, which is never said to be 0; whole seconds stay whole, other facts as they are."""
+    """And of a probability, with its sign and never said to be 0; whole seconds stay whole, other facts as they are."""
     assert messages("en")._shown({name: value})[name] == said
 
 

@@ -13,7 +13,9 @@ import lab
 LOCALES = Path(lab.__file__).parent / "locales"
 SAME_IN_ALL = re.compile(r"^[\W\d]*(\{\w+\}[\W\d]*)*$")  # nothing but places and marks
 # Words that are the same in two of the languages, as people of the trade write them.
-BORROWED = {"attention", "batch", "padding", "corpus", "download", "export", "file", "median", "version", "no:"}
+BORROWED = {
+    "attention", "batch", "padding", "corpus", "download", "export", "file", "median", "version", "no:", "p{percent}",
+}  # fmt: skip
 
 
 def _texts(language: str) -> dict[str, tuple[str, ...]]:

@@ -197,18 +197,6 @@ def test_a_line_without_a_text_id_and_a_text_is_named(tmp_path: Path, row: objec
     assert told(faults(tmp_path, spec())) == [(slug, "line 2")]
 
 
-def test_a_key_twice_in_a_line_is_named(tmp_path: Path) -> None:
-    """Which of the two is meant, nobody can say; within the text, or deeper in the line, the word is no key."""
-    lines = (
-        b'{"id": "a", "text": "the \\"id\\" and \\"text\\"", "label": "x", "length": "y", "more": {"id": "z"}}\n'
-        b'{"id": "b", "id": "c", "text": "t", "label": "x", "length": "y"}\n'
-    )
-    (tmp_path / "corpus.jsonl").write_bytes(lines)
-    found = faults(tmp_path, spec())
-    assert told(found) == [("corpus-key-twice", "line 2")]
-    assert found[0].values["name"] == "id"
-
-
 def test_half_a_character_is_named(tmp_path: Path) -> None:
     """JSON can write it, no file can hold it."""
     (tmp_path / "corpus.jsonl").write_bytes(b'{"id": "a", "text": "\\ud83d", "label": "x", "length": "y"}\n')
