@@ -14,6 +14,7 @@ from lab.model.reason import Reason, reason
 
 if TYPE_CHECKING:  # slow to import, and commands that read no campaign load this module too
     from lab.model.campaign import Campaign
+    from lab.model.decision import Decision
 
 # The gates that what people declare decides: known before anything is measured.
 _DECLARED = ("price", "calendar", "deadline", "budget")
@@ -48,7 +49,7 @@ def check(folder: Path) -> Checked:
     try:
         campaign = read_campaign(folder, damaged=damaged)
     except InvalidInputError as error:
-        return Checked(None, error.faults)
+        return Checked(None, (*error.faults, *_empty_terms(folder)))
     faults = (
         *damaged.values(),
         *setting_faults(campaign.manifest, folder),
@@ -62,6 +63,22 @@ def check(folder: Path) -> Checked:
     absent = (*_absent_models(campaign, folder), *_absent_devices(campaign))
     foreseen = (*_languages(campaign), *absent, *memory_warnings(campaign, folder))
     return Checked(campaign, faults, (*foreseen, *_warnings(campaign)))
+
+
+def _empty_terms(folder: Path) -> tuple[Fault, ...]:
+    """A fault for each required term that is empty, where the rest of the campaign cannot be read yet."""
+    from lab.store.campaign import read_declared
+    from lab.store.workbook import campaign_workbook, missing_fields
+
+    try:
+        _manifest, content = read_declared(folder)
+    except InvalidInputError:  # said already
+        return ()
+    book = campaign_workbook(folder).name
+    return tuple(
+        fault("protocol-field-missing", file=book, place=content.fields.get(one.name, "protocol"), field=one.name)
+        for one in missing_fields(content.protocol)
+    )
 
 
 def ready(campaign: Campaign, folder: Path, only: Collection[str] | None = None) -> None:
@@ -157,6 +174,7 @@ def _warnings(campaign: Campaign) -> tuple[Reason, ...]:
         for gate in variant.gates
         if gate.gate in _DECLARED and gate.result != "passed"
     ]
+    found += _processors(campaign, decision)
     for corpus in campaign.corpora.values():
         without = corpus.size - sum(corpus.label_counts.values())
         if without:
@@ -166,6 +184,18 @@ def _warnings(campaign: Campaign) -> tuple[Reason, ...]:
     too_few = cannot_tell(campaign)
     left_out = exclusions(campaign, decision.verdicts)
     return (*found, *([too_few] if too_few else ()), *exclusion_warnings(campaign, left_out))
+
+
+def _processors(campaign: Campaign, decision: Decision) -> Iterator[Reason]:
+    """Variants that are to run on a processor while their package is of cards: known before anything is measured."""
+    from lab.measure.machine import cpu_model
+
+    for one in decision.variants:
+        spec = campaign.manifest.variant(one.id)
+        names = one.offer.device_names if one.offer else ()
+        measured = any(gate.gate == "device" and gate.result != "unknown" for gate in one.gates)
+        if spec and spec.device.startswith("cpu") and names and not measured and (here := cpu_model()) not in names:
+            yield reason("check.processor", variant=one.id, found=here, names=list(names))
 
 
 def _languages(campaign: Campaign) -> list[Reason]:

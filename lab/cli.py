@@ -3,7 +3,6 @@
 import gettext
 import json
 import os
-import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ import typer
 from lab import pipeline
 from lab.commands import COMMANDS
 from lab.commands.base import HERE, program
+from lab.commands.usage import wrong_usage
 from lab.errors import LabError, UsageProblemError, fault
 from lab.messages import DASH, LANGUAGES, LOCALES, Messages, messages
 from lab.screen.answers import Shown, fault_data
@@ -57,7 +57,9 @@ def _explained(error: BaseException, words: Messages, *, as_json: bool) -> int:
             _to_stderr(words.text("cli.interrupted"))
             return INTERRUPTED
         case typer.TyperException():
-            return _wrong_usage(error, words)
+            if (said := wrong_usage(error, words)) is not None:
+                _to_stderr(said)
+            return WRONG_USAGE
     _to_stderr(words.text("cli.unexpected", kind=type(error).__name__, detail=str(error) or DASH))
     return OUTSIDE_FAILED
 
@@ -119,33 +121,3 @@ def _to_stderr(text: str) -> None:
 
 def _filled(key: str | None, words: Messages) -> str | None:
     return words.text(key) if key and words.has(key) else key
-
-
-def _shown(argument: Any) -> str:  # noqa: ANN401  (the library's own class)
-    """An argument as the help shows it: `DIR`, not the name that it has in the program."""
-    return str(argument.metavar or argument.human_readable_name)
-
-
-def _line(context: Any) -> str:  # noqa: ANN401  (the library's own class)
-    """The command with all that has to be typed after it."""
-    needed = [_shown(one) for one in context.command.params if one.param_type_name == "argument" and one.required]
-    return " ".join(["lab", str(context.command.name), *needed])
-
-
-def _wrong_usage(error: typer.TyperException, words: Messages) -> int:
-    kind = type(error).__name__
-    if kind == "NoArgsIsHelpError":  # the help has been shown already
-        return WRONG_USAGE
-    parameter = getattr(error, "param", None)
-    name = parameter.opts[0] if parameter is not None else getattr(error, "option_name", None)
-    key = {"NoSuchOption": "no_such_option", "MissingParameter": "missing", "BadParameter": "bad_value"}.get(
-        kind, "other"
-    )
-    context = getattr(error, "ctx", None)
-    if kind == "MissingParameter" and context is not None and getattr(parameter, "param_type_name", "") == "argument":
-        _to_stderr(words.text("cli.usage.missing_argument", name=_shown(parameter).rstrip("…"), line=_line(context)))
-        return WRONG_USAGE
-    quoted = re.search(r"[('](.*)[)']", str(error))  # the library says the rest in English
-    detail = quoted[1] if quoted else str(error)
-    _to_stderr(words.text(f"cli.usage.{key if name else 'other'}", name=name or DASH, detail=detail))
-    return WRONG_USAGE

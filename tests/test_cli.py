@@ -9,7 +9,7 @@ import pytest
 import small_campaign
 
 from lab.cli import main
-from lab.messages import LANGUAGES
+from lab.messages import LANGUAGES, messages
 
 COMMANDS = (
     "demo", "init", "check", "seal", "amend", "run", "status", "judge", "report", "verify", "bundle", "price", "window",
@@ -90,6 +90,30 @@ def test_exit_codes_of_wrong_calls(argv: list[str], code: int, capsys: pytest.Ca
     found, out, err = printed(capsys, *argv)
     assert found == code
     assert out + err
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("argv", "key", "facts"),
+    [
+        (["chek"], "no_such_command.near", {"found": "chek", "near": "check"}),
+        (["zzzz"], "no_such_command", {"found": "zzzz"}),
+        (["check", "a", "b"], "too_much", {"found": "b"}),
+        (["check", "--nope"], "no_such_option", {"name": "--nope"}),
+        (["price", "--gpu"], "needs_value", {"name": "--gpu"}),
+        (["check", "--json=3"], "no_value", {"name": "--json"}),
+        (["price", "--gpu", "b200", "--days", "abc"], "bad_value", {"name": "--days", "found": "abc"}),
+        (["run", "--engine", "x"], "bad_choice", {"name": "--engine", "found": "x", "choices": ["local", "ray"]}),
+        (["price"], "missing", {"name": "--gpu"}),
+        (["init"], "missing_argument", {"name": "DIR", "line": "lab init DIR"}),
+    ],
+)
+def test_wrong_usage_names_what_was_typed(
+    argv: list[str], key: str, facts: dict[str, object], language: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what can be typed instead, in the reader's language: nothing of the library's English."""
+    code, _, err = printed(capsys, *argv[:1], "--lang", language, *argv[1:])
+    assert (code, err) == (2, messages(language).text(f"cli.usage.{key}", **facts) + "\n")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -191,3 +215,26 @@ def test_errors_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     code, out, _ = printed(capsys, "judge", str(tmp_path / "nowhere"), "--json")
     assert code == 3
     assert json.loads(out)["faults"][0]["slug"] == "campaign-missing"
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "cuda:", "GPU-1"])
+def test_a_device_that_torch_does_not_know_is_named(
+    device: str, campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By `lab check`, with the key, before anything is sealed or run."""
+    with (campaign / "manifest.toml").open("a", encoding="utf-8") as file:
+        file.write(f'\n[[variants]]\nid = "other"\nmodel = "m"\ndevice = "{device}"\n')
+    code, out, _ = printed(capsys, "check", str(campaign), "--json")
+    (found,) = (one for one in json.loads(out)["faults"] if one["slug"] == "device-unknown")
+    assert (code, found["place"]) == (1, "variants.other.device")
+
+
+def test_what_is_empty_is_said_with_a_corpus_that_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All that stands in the way at once: the file, and each required term with its cell."""
+    assert printed(capsys, "init", str(tmp_path / "new"))[0] == 0
+    _, out, _ = printed(capsys, "check", str(tmp_path / "new"), "--json")
+    slugs = [one["slug"] for one in json.loads(out)["faults"]]
+    assert slugs[0] == "file-missing"
+    assert slugs.count("protocol-field-missing") == len(slugs) - 1 > 0

@@ -48,6 +48,7 @@ BACKUP = backup_of(Path(WORKBOOK)).name
 _BESIDE = NEW_ROWS.format(stem=Path(WORKBOOK).stem, stamp="*")
 _REPLACED = f"{Path(WORKBOOK).stem}.replaced-{{stamp}}{{ending}}"
 _NO_ROW = "attempt-without-row"
+_OTHER_FORMAT = "workbook-not-xlsx"  # what is made anew is in the format that can be added to
 _DECLARED = tuple(column.name for column in COLUMNS if column.owner == "declared")
 
 
@@ -96,7 +97,9 @@ def sync(folder: Path, *, rebuild: bool = False, now: datetime | None = None) ->
         path = campaign_workbook(folder)
         if path.exists() and not rebuild:
             return complete(folder, {})
-        if (why := open_elsewhere(path)) is not None:  # who has it open would save over what is made anew
+        # Who has it open would save over what is made anew; who may not write it did not ask for another in its place.
+        why = obstacle(path) if path.exists() else open_elsewhere(path)
+        if why is not None and why.slug != _OTHER_FORMAT:
             return Synced(fault=why)
         source, content = content_to_rebuild(folder, manifest, BACKUP)
         replaced = None
@@ -106,7 +109,7 @@ def sync(folder: Path, *, rebuild: bool = False, now: datetime | None = None) ->
             with writing(path):
                 write_atomically(folder / replaced, path.read_bytes())
         write_workbook(folder / WORKBOOK, content, manifest)
-        if path.name != WORKBOOK:  # of another format: what is made anew is in the one that can be added to
+        if path.name != WORKBOOK:  # of another format
             with writing(path):
                 path.unlink(missing_ok=True)
         return replace(complete(folder, {}), rebuilt_from=source, replaced=replaced)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from lab.messages import DASH
 from lab.model.decision import GATES
 from lab.report.blocks import Block, Cell, Column, Fold, Line, Lines, Section, Table, Text
@@ -15,12 +17,7 @@ def gates(document: Json, words: Words) -> Section:
     rows = tuple(_gate_row(one, words) for one in document["variants"])
     columns = (Column(words.text("column.variant")), *(Column(words.shared(f"gatename.{gate}")) for gate in GATES))
     blocks: list[Block] = [Table("gates", words.text("gates.caption"), columns, rows, compact=True)]
-    open_ones = tuple(
-        Line(words.text("colon", before=_check(variant, gate, words), after=words.say(gate)),
-             gate["result"], MARKS[gate["result"]])
-        for variant in document["variants"] for gate in variant["gates"] if gate["result"] != "passed"
-    )  # fmt: skip
-    if open_ones:
+    if open_ones := tuple(_open_gates(document["variants"], words)):
         blocks.append(Lines(open_ones, words.text("gates.open")))
     blocks.append(Fold(words.text("gates.evidence"), tuple(_evidence(one, words) for one in document["variants"])))
     return Section("gates", words.text("gates.title"), words.text("gates.intro"), tuple(blocks))
@@ -74,8 +71,16 @@ def _gate_row(variant: Json, words: Words) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def _check(variant: Json, gate: Json, words: Words) -> str:
-    return f"{variant['id']}, {words.shared('gatename.' + gate['gate'])}"
+def _open_gates(variants: Sequence[Json], words: Words) -> Iterator[Line]:
+    """Each gate that did not pass, with its reason; the variants that have both in common stand in one line."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for variant in variants:
+        for gate in variant["gates"]:
+            if gate["result"] != "passed":
+                found.setdefault((gate["gate"], gate["result"], words.say(gate)), []).append(variant["id"])
+    for (name, result, why), ids in found.items():
+        who = f"{words.all_of(ids)}, {words.shared('gatename.' + name)}"
+        yield Line(words.text("colon", before=who, after=why), result, MARKS[result])
 
 
 def _under(short: str | None, word: str) -> str:

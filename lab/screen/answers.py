@@ -15,6 +15,7 @@ from lab.errors import Fault
 from lab.messages import Messages
 from lab.model.moments import in_zone
 from lab.model.reason import Reason
+from lab.report.document_plain import cut
 
 if TYPE_CHECKING:  # what these describe is slow to import, and some commands never need it
     from lab.calcul_forfaits import Answer
@@ -54,8 +55,10 @@ def fault_data(one: Fault, words: Messages) -> dict[str, object]:
 
 
 def reason_text(one: Reason, words: Messages) -> str:
-    """A reason in a language."""
-    return words.text(one.key, **one.values)
+    """A reason in a language; of very many names the first ones and how many more."""
+    lists = {name: cut(value, words) for name, value in one.values.items() if isinstance(value, list | tuple)}
+    facts = {**one.values, **lists}
+    return words.text(one.key, **facts)
 
 
 def reason_data(one: Reason) -> dict[str, object]:
@@ -94,7 +97,8 @@ def checked(folder: Path, found: Checked, words: Messages) -> Shown:
 
     def text(words: Messages) -> str:
         lines = [words.fault(one) for one in found.faults]
-        lines.append(words.count("screen.check.found", len(lines)) if lines else words.text("screen.check.nothing"))
+        clear = "screen.check.no_fault" if found.warnings else "screen.check.nothing"
+        lines.append(words.count("screen.check.found", len(lines)) if lines else words.text(clear))
         if found.warnings:
             lines += ["", words.text("screen.check.warnings")]
         return "\n".join([*lines, *(f"  {reason_text(one, words)}" for one in found.warnings)])

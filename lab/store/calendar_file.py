@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ from lab.errors import Fault, InvalidInputError, UsageProblemError, fault
 from lab.messages import DASH
 from lab.model.catalogue import CalendarTask, window_hours
 from lab.store.files import read_text
-from lab.store.moments import LocalTimeError, local_moment, zone_named, zone_names
+from lab.store.moments import LocalTimeError, local_moment, near_zones, zone_named
 
 NEEDED, OPTIONAL = ("task", "start", "end"), ("variant", "notes")
 _DELIMITERS = ",;\t"
@@ -30,7 +29,7 @@ def read_zone(name: str | None) -> ZoneInfo:
         raise UsageProblemError(fault("time-zone-missing", place="--tz"))
     zone = zone_named(name)
     if zone is None:
-        near = difflib.get_close_matches(name, sorted(zone_names()), 3, 0.4)
+        near = near_zones(name)
         raise UsageProblemError(fault("time-zone-unknown", place="--tz", found=name, near=", ".join(near) or DASH))
     return zone
 

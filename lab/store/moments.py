@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zoneinfo
 from datetime import UTC, date, datetime
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -36,6 +37,14 @@ class LocalTimeError(ValueError):
 def zone_names() -> frozenset[str]:
     """The names of all time zones that are known here."""
     return frozenset(zoneinfo.available_timezones())
+
+
+def near_zones(name: str, most: int = 3) -> list[str]:
+    """The zones that a wrong name may mean: those of a place of that name, else those whose names are written alike."""
+    place = name.strip().replace(" ", "_").casefold()
+    known = sorted(zone_names())
+    of_place = [one for one in known if one.rpartition("/")[2].casefold() == place]
+    return of_place[:most] or get_close_matches(name, known, most, 0.6)
 
 
 def zone_named(name: str | None) -> ZoneInfo | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from lab.errors import Fault, fault
@@ -12,6 +13,10 @@ from lab.workloads.embedding import Embedding
 from lab.workloads.generation import Generation
 from lab.workloads.python_function import PythonFunction
 from lab.workloads.text_classification import TextClassification
+
+# Kinds of device that torch knows by name, and that a pass can run on; ROCm's cards are `cuda` too.
+_DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "npu", "xla", "maia", "ipu")
+_DEVICE = re.compile(rf"({'|'.join(_DEVICES)})(:\d{{1,3}})?")
 
 WORKLOADS: tuple[type[Workload], ...] = (TextClassification, Embedding, Generation, PythonFunction, Command)
 
@@ -30,6 +35,8 @@ def declaration_faults(variants: Iterable[Variant]) -> tuple[Fault, ...]:
     faults = []
     for variant in variants:
         place = f"variants.{variant.id}"
+        if not _DEVICE.fullmatch(variant.device):
+            faults.append(fault("device-unknown", file="manifest.toml", place=f"{place}.device", found=variant.device))
         needs = known.get(variant.workload)
         if needs is None:
             faults.append(

@@ -12,8 +12,10 @@ from campaign_folders import Plan, build, protocol, rounds
 
 from lab.checks import check
 from lab.cli import main
+from lab.measure.machine import cpu_model
 from lab.messages import LANGUAGES, messages
 from lab.store.campaign import read_campaign
+from lab.store.catalogue import shipped_offers
 from lab.store.computable import not_computable
 
 NEEDED = {("abcde", 5): {"passes": 5, "variants": 5, "pairs": 10, "needed": 6, "p": 0.007937},
@@ -108,3 +110,17 @@ def test_without_a_plan_every_device_is_looked_for(tmp_path: Path) -> None:
     """No repetitions stated yet: nothing is known to be done."""
     folder = build(tmp_path / "c", Plan((), {"there": {"device": "cuda:99"}}, protocol=protocol(repetitions=None)))
     assert "check.device_absent" in [one.key for one in check(folder).warnings]
+
+
+def test_a_processor_is_not_the_card_of_the_package(tmp_path: Path) -> None:
+    """A variant left on `cpu` with a package of RTX 4090: said before it is measured, once per such variant."""
+    plan = Plan((), {"left": {"device": "cpu"}, "card": {"device": "cuda:0"}}, protocol=protocol())
+    found = [one for one in check(build(tmp_path / "c", plan)).warnings if one.key == "check.processor"]
+    assert [(one.values["variant"], one.values["names"]) for one in found] == [("left", ["NVIDIA GeForce RTX 4090"])]
+
+
+def test_a_processor_that_the_package_names_is_the_card(tmp_path: Path) -> None:
+    """A catalogue of one's own may state this machine: nothing to say."""
+    own = replace(next(one for one in shipped_offers() if one.gpu == "rtx-4090"), device_names=(cpu_model(),))
+    plan = Plan((), {"own": {"device": "cpu"}}, protocol=protocol(), offers=[own])
+    assert "check.processor" not in [one.key for one in check(build(tmp_path / "c", plan)).warnings]

@@ -379,3 +379,18 @@ def test_more_variants_than_lines_are_named(tmp_path: Path) -> None:
         folder / "campaign.xlsx", "forfaits", "gpu"
     )
     assert complete(folder, {}).computed == 0
+
+
+@pytest.mark.parametrize("slug", ["workbook-read-only", "workbook-is-a-link"])
+def test_a_workbook_that_may_not_be_replaced_is_not_made_anew(folder: Path, tmp_path: Path, slug: str) -> None:
+    """Read-only, or a link to a shared file: the old one stays, nothing is put beside it, and it is said."""
+    book = folder / "campaign.xlsx"
+    if slug == "workbook-is-a-link":
+        book.rename(tmp_path / "shared.xlsx")
+        book.symlink_to(tmp_path / "shared.xlsx")
+    book.chmod(0o444)
+    before, names = book.read_bytes(), sorted(one.name for one in folder.glob("[!.]*"))
+    found = sync(folder, rebuild=True, now=NOW)
+    assert (found.fault and found.fault.slug, found.rebuilt_from, found.replaced) == (slug, None, None)
+    assert book.read_bytes() == before
+    assert sorted(one.name for one in folder.glob("[!.]*")) == names

@@ -83,3 +83,16 @@ def test_the_answer_and_the_titles_name_ten_too(language: str) -> None:
     assert others in found.answer
     assert NAMES[9].removeprefix("v") in found.answer  # named by its batch, the one setting that differs
     assert NAMES[10].removeprefix("v") not in found.answer
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_stands_in_the_way_of_all_is_one_line(language: str) -> None:
+    """Twenty variants without a price: one line a gate and reason, and not twenty."""
+    durations = dict.fromkeys(NAMES, (10.0,) * PASSES)
+    terms = made.protocol(reference_variant=NAMES[0], repetitions=PASSES)
+    found = {**made.document(made.campaign(durations, protocol=terms, offers=())), "report_version": 1}
+    words = Words(found, language)
+    section = next(one for one in note(found, language).sections if one.id == "gates")
+    (lines,) = (one for one in section.blocks if isinstance(one, Lines) and one.lead == words.text("gates.open"))
+    assert len({line.text for line in lines.items}) == len(lines.items) < VARIANTS
+    assert all(words.all_of(NAMES) in line.text for line in lines.items)

@@ -16,7 +16,7 @@ from lab.calcul_forfaits import plain_hours
 from lab.errors import Fault, InvalidInputError, LabError
 from lab.model.catalogue import CalendarTask, window_hours
 from lab.store.calendar_file import read_tasks, read_zone, task_of_options
-from lab.store.moments import LocalTimeError, local_moment
+from lab.store.moments import LocalTimeError, local_moment, near_zones
 
 PARIS = ZoneInfo("Europe/Paris")
 ZONES = tuple(map(ZoneInfo, ("Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC")))
@@ -148,3 +148,15 @@ def test_any_text_is_tasks_or_faults(tmp_path_factory: pytest.TempPathFactory, t
     assert bool(found) is not bool(faults)
     assert all(one.file == str(path) for one in faults)
     assert all(window_hours(task.start, task.end) > 0 for task in found)
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("paris", ["Europe/Paris"]), ("New York", ["America/New_York"]), ("Europe/Pariss", ["Europe/Paris"]),
+        ("Mars/Base", []), ("", []),
+    ],
+)  # fmt: skip
+def test_a_zone_that_is_meant_is_found_by_its_place_or_its_spelling(typed: str, near: list[str]) -> None:
+    """And no other name is suggested than one that is like it."""
+    assert near_zones(typed)[:1] == near

@@ -68,6 +68,8 @@ def text(cell: Cell, *, strict: bool, wanted: str, language: str) -> str:
     if cell.stored == "date":
         raise CellError("cell-became-date", found=shown(cell), wanted=wanted)
     if strict:
+        if cell.stored == "boolean":
+            raise CellError("cell-became-yes-no", found=str(cell.value).upper(), wanted=wanted)
         raise CellError("cell-became-number", found=shown(cell), wanted=wanted)
     if cell.stored == "boolean":
         return messages(language).text("word.yes" if cell.value else "word.no")

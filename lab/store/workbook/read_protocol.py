@@ -19,7 +19,7 @@ from lab.metrics.vector_closeness import REFERENCE_COSINE
 from lab.model.attempt import COLUMNS
 from lab.model.manifest import Manifest
 from lab.model.protocol import PROTOCOL_FIELDS, ExclusionRule, FieldSpec, Operator, Protocol, SubgroupThreshold
-from lab.store.moments import zone_named, zone_names
+from lab.store.moments import near_zones, zone_named, zone_names
 from lab.store.workbook import cells
 from lab.store.workbook.cells import CellError
 from lab.store.workbook.locate import Row, locate
@@ -175,8 +175,7 @@ class _Reader:
         elif name == "currency" and not re.fullmatch(r"[A-Z]{3}", typed):
             raise CellError("protocol-not-a-currency", found=typed, wanted=wanted)
         if known and typed not in known:
-            near = difflib.get_close_matches(typed, known, 3, 0.4)
-            shown = near if name == "time_zone" else known
+            shown = near_zones(typed) if name == "time_zone" else known
             raise CellError("protocol-name-unknown", found=typed, known=", ".join(shown) or wanted)
         return typed
 
