@@ -90,7 +90,8 @@ def _ways(ranks: tuple[int, ...], size: int) -> tuple[int, ...]:
     return tuple(ways_by_sum(ranks, size))
 
 
-def p_value(a: Sequence[float], b: Sequence[float]) -> float:
+@lru_cache(maxsize=1 << 15)  # the pairs of 250 variants: they are asked for again with one pass of one variant changed
+def p_value(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     """The two-sided p-value: exact up to `EXACT_UP_TO` pooled values, else by the normal approximation.
 
     The approximation corrects the variance for ties and the distance for continuity.

@@ -54,6 +54,8 @@ class Broken:
 
 def broken_terms(seal: Seal) -> tuple[Broken, ...]:
     """Every amendment that fails the gate `sealed` now, oldest first (rule: see the module)."""
+    if not seal.amendments:
+        return ()
     texts = {_texts(seal.sealed, one) for one in _corpora(seal.sealed)}
     found = []
     for place, amendment in enumerate(seal.amendments):

@@ -153,6 +153,8 @@ def _too_few_for_the_test(pair: _Pair, n_pairs: int) -> bool:
 
 def _qualified(pair: _Pair) -> tuple[Reason, ...]:
     """What is said of either variant's passes and counts for their comparison, naming the variants it is said of."""
+    if not pair.a.warnings and not pair.b.warnings:
+        return ()
     found: dict[str, list[str]] = {}
     for side in (pair.a, pair.b):
         for key in side.warnings:

@@ -41,7 +41,7 @@ def test_five_against_five_fully_separated() -> None:
     """2 of 252 deals are as extreme: p = 0.0079."""
     assert exact_p_value([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == Fraction(2, 252)
     assert complete_separation_p_value(5, 5) == Fraction(2, 252)
-    assert round(p_value([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]), 4) == 0.0079
+    assert round(p_value((1, 2, 3, 4, 5), (6, 7, 8, 9, 10)), 4) == 0.0079
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_an_empty_sample_is_refused() -> None:
 def test_beyond_the_exact_limit_the_approximation_is_close() -> None:
     """Just above the limit the normal approximation and the exact count agree to a thousandth."""
     half = EXACT_UP_TO // 2 + 1
-    a = [float(i % 37) for i in range(half)]
-    b = [float((i * 7) % 41) for i in range(half)]
+    a = tuple(float(i % 37) for i in range(half))
+    b = tuple(float((i * 7) % 41) for i in range(half))
     assert p_value(a, b) == pytest.approx(float(exact_p_value(a, b)), abs=1e-3)
-    assert p_value([1.0] * half, [1.0] * half) == 1.0
+    assert p_value((1.0,) * half, (1.0,) * half) == 1.0
 
 
 def test_holm_on_a_worked_example() -> None:
