@@ -62,6 +62,13 @@ def rank(variants: Sequence[VariantDecision], separations: Sequence[Separation])
     return replace(answer, reasons=(*answer.reasons, *_by_gate(out, "failed")))
 
 
+def cheapest(variants: Sequence[VariantDecision]) -> frozenset[str]:
+    """The eligible variants of the lowest committed budget: the only ones that their durations could still rank."""
+    able = [one for one in variants if one.eligible]
+    best = min((budget(one) for one in able), default=None)
+    return frozenset(one.id for one in able if budget(one) == best)
+
+
 def budget(variant: VariantDecision) -> Decimal:
     """The committed budget of an eligible variant.
 

@@ -6,7 +6,7 @@ the rank test, corrected over all pairs of the campaign, is below 0.05.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -67,10 +67,13 @@ def pairs(summaries: Sequence[Summary]) -> tuple[tuple[Summary, Summary], ...]:
     return tuple((a, b) for a, b in combinations(summaries, 2) if (a.corpus, a.seed) == (b.corpus, b.seed))
 
 
-def separate(summaries: Sequence[Summary], factor: float | None = None) -> tuple[Separation, ...]:
+def separate(
+    summaries: Sequence[Summary], factor: float | None = None, only: Collection[str] | None = None
+) -> tuple[Separation, ...]:
     """Every pair of variants, per corpus and seed, told apart or not and which of range and test blocks.
 
-    `factor` is the protocol's separation factor, 1 when it states none. Holm's correction is over all pairs given.
+    `factor` is the protocol's separation factor, 1 when it states none. Holm's correction is over all pairs given,
+    also when `only` those between some variants are asked for.
     """
     sides = {(one.variant, one.corpus, one.seed): _side(one) for one in summaries}
     found = []
@@ -84,6 +87,7 @@ def separate(summaries: Sequence[Summary], factor: float | None = None) -> tuple
     return tuple(
         _separation(pair, p, place_of(pair.a.summary, several_seeds=several), used, len(found))
         for pair, p in zip(found, adjusted, strict=True)
+        if only is None or (pair.a.summary.variant in only and pair.b.summary.variant in only)
     )
 
 

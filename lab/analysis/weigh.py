@@ -12,7 +12,7 @@ from lab.analysis.acceptance import judge
 from lab.analysis.costs import delivered, expense_warnings, priced
 from lab.analysis.exclusions import exclusions
 from lab.analysis.gates import eligible, gates
-from lab.analysis.ranking import Answer, rank
+from lab.analysis.ranking import Answer, cheapest, rank
 from lab.analysis.scope import observed
 from lab.analysis.separation import separate
 from lab.analysis.series import deepened, side_by_side
@@ -39,13 +39,14 @@ class Weighed:
 def weigh(campaign: Campaign, *, views: bool = True) -> Weighed:
     """Judge, summarise, price and rank; the order of the rows changes nothing.
 
-    `views`: whether what decides nothing, by how much two variants differ and round by round, is worked out too.
+    `views`: whether what decides nothing is worked out too: pairs that no tie is about, and by how much two variants
+    differ, also round by round.
     """
     verdicts = judge(campaign)
     left_out = exclusions(campaign, verdicts)
     summaries = deepened(campaign, verdicts, summarise(campaign, verdicts, left_out))
-    apart = separate(summaries, campaign.protocol.separation_factor)
     variants = tuple(_variant(campaign, one.id, verdicts, left_out, summaries) for one in campaign.manifest.variants)
+    apart = separate(summaries, campaign.protocol.separation_factor, None if views else cheapest(variants))
     answer = rank(variants, apart)
     named = (answer.winner.id,) if answer.winner else answer.contenders
     separations = side_by_side(campaign, summaries, apart, named) if views else apart
