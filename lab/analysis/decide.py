@@ -12,7 +12,7 @@ from lab.analysis.planning import planning
 from lab.analysis.rank_test import EXACT_UP_TO
 from lab.analysis.scope import covers, does_not_cover, stack_differences
 from lab.analysis.sensitivity import sensitivity
-from lab.analysis.separation import durations_of, pairs
+from lab.analysis.separation import durations_of
 from lab.analysis.stacks import undeclared_differences
 from lab.analysis.weigh import weigh
 from lab.model.campaign import Campaign
@@ -54,6 +54,14 @@ def _with_excluded(campaign: Campaign) -> OtherAnswer:
     return OtherAnswer(kept.answer.status, winner.id if winner else None, kept.answer.contenders, kept.separations)
 
 
+def _most_compared(summaries: Sequence[Summary]) -> int:
+    """How many durations the largest comparison pools: of the two variants that have the most, on a corpus and seed."""
+    counts: dict[tuple[str, int | None], list[int]] = {}
+    for one in summaries:
+        counts.setdefault((one.corpus, one.seed), []).append(len(durations_of(one)))
+    return max((sum(sorted(found)[-2:]) for found in counts.values() if len(found) > 1), default=0)
+
+
 def _warnings(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[Reason, ...]:
     """What qualifies the whole answer."""
     found = []
@@ -72,7 +80,7 @@ def _warnings(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[Reason,
         found.append(reason("warning.unplanned_deliverables", deliverables=list(unplanned)))
     if campaign.manifest.run.process == "per-variant" and len(known) > 1:
         found.append(reason("warning.no_rotation"))
-    if any(len(durations_of(a)) + len(durations_of(b)) > EXACT_UP_TO for a, b in pairs(summaries)):
+    if _most_compared(summaries) > EXACT_UP_TO:
         found.append(reason("warning.approximate_test", limit=EXACT_UP_TO))
     differing = stack_differences(campaign)
     if differing:

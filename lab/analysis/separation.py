@@ -36,6 +36,7 @@ class _Side:
     """What every comparison with one variant needs: worked out once, and not for each of the other variants."""
 
     summary: Summary
+    population: tuple[str, int | None]
     durations: tuple[float, ...]
     median: Decimal
     spread: Decimal
@@ -62,11 +63,6 @@ def durations_of(summary: Summary) -> tuple[float, ...]:
     return tuple(value for value in summary.durations_s if value is not None)
 
 
-def pairs(summaries: Sequence[Summary]) -> tuple[tuple[Summary, Summary], ...]:
-    """All pairs of variants on the same corpus with the same seed, in the order of the summaries."""
-    return tuple((a, b) for a, b in combinations(summaries, 2) if (a.corpus, a.seed) == (b.corpus, b.seed))
-
-
 def separate(
     summaries: Sequence[Summary], factor: float | None = None, only: Collection[str] | None = None
 ) -> tuple[Separation, ...]:
@@ -75,12 +71,11 @@ def separate(
     `factor` is the protocol's separation factor, 1 when it states none. Holm's correction is over all pairs given,
     also when `only` those between some variants are asked for.
     """
-    sides = {(one.variant, one.corpus, one.seed): _side(one) for one in summaries}
     found = []
-    for one, other in pairs(summaries):
-        a, b = (sides[each.variant, each.corpus, each.seed] for each in (one, other))
-        tested = min(len(a.durations), len(b.durations)) >= FEWEST_PASSES
-        found.append(_Pair(a, b, p_value(a.durations, b.durations) if tested else None))
+    for a, b in combinations([_side(one) for one in summaries], 2):
+        if a.population == b.population:
+            tested = len(a.durations) >= FEWEST_PASSES and len(b.durations) >= FEWEST_PASSES
+            found.append(_Pair(a, b, p_value(a.durations, b.durations) if tested else None))
     adjusted = holm([pair.p for pair in found])
     used = DEFAULT_FACTOR if factor is None else factor
     several = len({one.seed for one in summaries}) > 1
@@ -100,7 +95,7 @@ def _side(summary: Summary) -> _Side:
     values = durations_of(summary)
     spread = distance(max(values), min(values)) if values else Decimal(0)
     warnings = tuple(dict.fromkeys(QUALIFIED_BY[why.key] for why in summary.warnings if why.key in QUALIFIED_BY))
-    return _Side(summary, values, exact(summary.median_s or 0.0), spread, warnings)
+    return _Side(summary, (summary.corpus, summary.seed), values, exact(summary.median_s or 0.0), spread, warnings)
 
 
 def _separation(pair: _Pair, p_adjusted: float | None, place: str, factor: float, n_pairs: int) -> Separation:
