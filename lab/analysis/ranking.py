@@ -23,6 +23,9 @@ CHEAPEST_FIRST: Mapping[GateResult, tuple[GateName, ...]] = {
 }  # fmt: skip
 
 
+PAIRS_SAID = 10  # pairs of candidates that the answer speaks of one by one: those of five variants
+
+
 @dataclass(frozen=True)
 class Answer:
     """The status with its reasons and next steps; `contenders` are those among which it is undecided."""
@@ -123,8 +126,8 @@ def _among_equals(
     own = _between(left, separations)
     blocked = [one for one in own if not one.separated]
     why = reason("decision.not_separated" if blocked else "decision.directions_differ", variants=left)
-    answer = (*reasons, why, *(one.reason for one in blocked))
-    return Answer("undecided", answer, _how_to_tell(blocked), contenders=tuple(left))
+    each = [one.reason for one in blocked] if len(blocked) <= PAIRS_SAID else []  # every pair keeps its own reason
+    return Answer("undecided", (*reasons, why, *each), _how_to_tell(blocked), contenders=tuple(left))
 
 
 def _between(names: Sequence[str], separations: Sequence[Separation]) -> list[Separation]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -16,15 +16,6 @@ from lab.model.decision import Exclusion, Summary, Verdict
 from lab.model.reason import Reason, reason
 
 CONFIDENCE = Fraction(99, 100)
-
-
-@dataclass(frozen=True)
-class Percentile:
-    """A percentile in seconds, or None with the reason that the sample does not carry it."""
-
-    q: float
-    value: float | None
-    reason: Reason | None = None
 
 
 def smallest_sample(q: float) -> int:
@@ -45,17 +36,15 @@ def smallest_sample(q: float) -> int:
     return n
 
 
-def percentile(durations: Sequence[float], q: float) -> Percentile:
-    """The smallest duration that at least a share `q` of them does not exceed; refused below `smallest_sample(q)`.
+def percentile(values: Sequence[float], q: float) -> float | None:
+    """The smallest value that at least a share `q` of them does not exceed; None below `smallest_sample(q)` values.
 
     Raises:
         ValueError: when `q` is not strictly between 0 and 1.
     """
-    needed = smallest_sample(q)
-    if len(durations) < needed:
-        why = reason("warning.percentile_refused", percentile=q, needed=needed, present=len(durations))
-        return Percentile(q, None, why)
-    return Percentile(q, sorted(durations)[ceil(Fraction(exact(q)) * len(durations)) - 1])
+    if len(values) < smallest_sample(q):
+        return None
+    return sorted(values)[ceil(Fraction(exact(q)) * len(values)) - 1]
 
 
 def summarise(

@@ -151,7 +151,7 @@ def _populations(found: Sequence[Latencies], latencies: bytes | None) -> tuple[P
     return tuple(
         Population(
             one.name, len(one.values), median(one.values), min(one.values), max(one.values), digest,
-            *(percentile(one.values, q).value for q in (0.9, 0.95, 0.99)),  # as the fields of `Population` stand
+            *(percentile(one.values, q) for q in (0.9, 0.95, 0.99)),  # as the fields of `Population` stand
         )
         for one in found
         if one.values

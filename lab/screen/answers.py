@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # what these describe is slow to import, and some commands ne
     from lab.report.versions import Published
 
 FOUND, INVALID = 1, 3
-_MOST_PAIRS = 3  # of variants side by side on a screen; the report has them all
+_MOST_PAIRS = 3  # of variants side by side on a screen; the report shows more
 
 
 @dataclass(frozen=True)

@@ -156,3 +156,15 @@ def test_margins_are_told_one_by_one_while_those_in_question_are_few() -> None:
     assert "too_many" not in few
     assert "threshold" not in many
     assert many["too_many"][0].values == {"count": 9, "limit": 8}
+
+
+def test_pairs_are_said_one_by_one_while_they_are_few() -> None:
+    """Five as fast as each other are ten pairs, each with its reason; six are told together."""
+    for variants, told in ((5, 10), (6, 0)):
+        names = [f"v{number}" for number in range(variants)]
+        found = decide(
+            campaign([one for name in names for one in passes(name, FIVE)], dict.fromkeys(names, "rtx-4090"))
+        )
+        assert sum(one.key.startswith("separation.") for one in found.reasons) == told
+        assert "decision.not_separated" in [one.key for one in found.reasons]
+        assert all(one.reason.key.startswith("separation.") for one in found.separations)
